@@ -91,6 +91,7 @@ func newRig(t *testing.T, change func(*depot.Options)) *rig {
 	b := r.connect()
 	t.Cleanup(b.Close)
 	r.node = delivery.NewRemote(b, delivery.Plainly)
+	r.node.Timeout = time.Minute // the air's patience would be a bound on this machine's time
 	r.answers()
 	return r
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -63,13 +64,18 @@ const (
 // Remote is a node on another machine, which serves Orders. It caches nothing:
 // each method asks the node.
 type Remote struct {
+	// Timeout of one order and its answer; 0 is orderWait.
+	Timeout time.Duration
+
 	bus *bus.Bus
 	to  func(subject string) string
 }
 
 // NewRemote returns the node at the other end of the bus. to is where it takes the orders
 // of a subject.
-func NewRemote(b *bus.Bus, to func(subject string) string) *Remote { return &Remote{b, to} }
+func NewRemote(b *bus.Bus, to func(subject string) string) *Remote { return &Remote{bus: b, to: to} }
+
+func (r *Remote) wait() time.Duration { return cmp.Or(r.Timeout, orderWait) }
 
 // Plainly is where a node takes orders that are the only one.
 func Plainly(subject string) string { return subject }
@@ -118,7 +124,7 @@ func (r *Remote) FetchFirst(ctx context.Context, paths []string, expect []int64,
 	for begun := time.Now(); ; {
 		var got mediaAnswer
 		err := persist(ctx, func() (err error) {
-			got, err = bus.Call[mediaAnswer](ctx, r.bus, r.to(SubjectMedia), fetchWait+orderWait, ask)
+			got, err = bus.Call[mediaAnswer](ctx, r.bus, r.to(SubjectMedia), fetchWait+r.wait(), ask)
 			return err
 		})
 		switch {
@@ -134,12 +140,12 @@ func (r *Remote) FetchFirst(ctx context.Context, paths []string, expect []int64,
 
 // Sizes implements Node.
 func (r *Remote) Sizes(ctx context.Context, paths []string) ([]int64, error) {
-	got, err := bus.Call[mediaAnswer](ctx, r.bus, r.to(SubjectMedia), orderWait, mediaAsk{Do: doSizes, Paths: asBytes(paths)})
+	got, err := bus.Call[mediaAnswer](ctx, r.bus, r.to(SubjectMedia), r.wait(), mediaAsk{Do: doSizes, Paths: asBytes(paths)})
 	return got.Sizes, nodeError("check media", err)
 }
 
 func (r *Remote) playlist(ctx context.Context, attempt string, ask playlistAsk) (playlistAnswer, error) {
-	got, err := bus.Call[playlistAnswer](ctx, r.bus, r.to(SubjectPlaylist), orderWait, ask)
+	got, err := bus.Call[playlistAnswer](ctx, r.bus, r.to(SubjectPlaylist), r.wait(), ask)
 	return got, nodeError(attempt, err)
 }
 
