@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/playout"
 )
 
@@ -24,9 +25,7 @@ func TestAnOutdatedEngineIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(program, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Executable(t, program, data)
 	cmd := exec.Command(program, "600")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
