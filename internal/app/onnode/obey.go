@@ -34,12 +34,18 @@ func Obey(ctx context.Context, cfg *config.Config, engine playout.Options, hook 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	telling.Go(func() { air.run(ctx) })
+	var repeating sync.WaitGroup
+	defer repeating.Wait()
 	o.Host, o.See, o.Next = cfg.Node.Host, Seeing(cfg), air.next
 	o.Staged = func(ctx context.Context, s remote.Stage) {
+		repeating.Wait() // what was said of the stage before, which has ended
 		now := &Part{s.OnAir, s.Spare, s.Fence, s.Other}
 		part.Store(now)
 		context.AfterFunc(ctx, func() { part.CompareAndSwap(now, nil) })
 		staged(ctx, o.Log, engine, air, s)
+		if s.Fence > 0 {
+			repeating.Go(func() { playout.TellStage(ctx, engine, stageOf(s)) })
+		}
 	}
 	o.Enter = func(ctx context.Context) error { return enter(ctx, o.Engine, engine.Playlist) }
 	return o.Run(ctx)
@@ -49,14 +55,19 @@ func staged(ctx context.Context, log *slog.Logger, engine playout.Options, air *
 	if s.Fence == 0 { // the control plane is of the version before
 		return
 	}
-	stage := playout.StageBy(s.Fence)
-	if s.Spare {
-		stage = playout.Standby
-	}
+	stage := stageOf(s)
 	if err := playout.SetStage(ctx, engine, stage); err != nil && ctx.Err() == nil {
 		log.Warn("cannot tell the engine what this node is to the station", "stage", stage, "err", err)
 	}
 	air.tell(relay.Air{Fence: s.Fence, OnAir: s.OnAir, Floor: s.Floor})
+}
+
+// stageOf is the stage as the engine is told it.
+func stageOf(s remote.Stage) string {
+	if s.Spare {
+		return playout.Standby
+	}
+	return playout.StageBy(s.Fence)
 }
 
 // enter has an engine that stood by go on with the head of its list: with what comes after

@@ -1,9 +1,13 @@
 package playout_test
 
 import (
+	"bufio"
+	"fmt"
+	"net"
 	"slices"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/playout"
 )
 
@@ -28,6 +32,7 @@ func TestTheEngineOfASpareTellsNothing(t *testing.T) {
 	if err := playout.SetStage(t.Context(), r.o, playout.StageBy(7)); err != nil {
 		t.Fatal(err)
 	}
+	playout.TellStage(t.Context(), r.o, playout.StageBy(7)) // on a busy machine its answer is late
 	o.playUntil("the fourth entry", entered(4))
 	o.play(second)
 	o.playUntil("the markers are told", func(s playout.Status) bool { return s.PendingMarkers == 0 })
@@ -43,4 +48,34 @@ func TestTheEngineOfASpareTellsNothing(t *testing.T) {
 			t.Errorf("%s: %d %t %v", stage, fence, spare, err)
 		}
 	}
+}
+
+// An engine that is just starting may have read what its node was, and takes no commands yet:
+// a spare's that begins as the first node dies would tell of nothing for ever.
+func TestAnEngineThatIsStartingIsToldItsStage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	stage := playout.StageBy(7)
+	if err := playout.SetStage(t.Context(), r.o, stage); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan struct{})
+	go func() { defer close(told); playout.TellStage(t.Context(), r.o, stage) }()
+	l, err := net.Listen("unix", r.o.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	for _, answer := range []string{"", "{\"ok\":true,\"what\":\"7\"}\nEND\n"} { // at first it has no time
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(conn).ReadString('\n'); line != "athir.stage 7\n" {
+			t.Errorf("it is told %q, %v", line, err)
+		}
+		_, _ = fmt.Fprint(conn, answer)
+		_ = conn.Close()
+	}
+	testkit.Receive(t, "the answer taken", told)
 }
