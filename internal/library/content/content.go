@@ -315,6 +315,15 @@ func (c *Content) due(ctx context.Context) {
 	}
 }
 
+// early reports that another refresh has run since the scheduled one was due, which may
+// have waited for its turn behind it.
+func (c *Content) early() bool {
+	c.mu.Lock()
+	started := c.started
+	c.mu.Unlock()
+	return c.next(started).After(c.now())
+}
+
 // next returns when the next scheduled refresh is due; zero: never.
 func (c *Content) next(started time.Time) time.Time {
 	if c.opt.Every <= 0 {

@@ -46,6 +46,9 @@ func (c *Content) refresh(ctx context.Context, req Request, trigger string, prog
 		return Result{}, err
 	}
 	defer end()
+	if trigger == bySchedule && c.early() {
+		return Result{Trigger: trigger, Request: req, StartedAt: c.now().UnixMilli(), Categories: map[station.Category]*Count{}, Problems: []Problem{}}, nil
+	}
 	defer func() {
 		c.mu.Lock()
 		c.ended = c.now()

@@ -543,6 +543,28 @@ func TestADueRefreshIsQueuedAndMayBeCalledOff(t *testing.T) {
 	}
 }
 
+// The schedule counts from the end of the last refresh, also where that has run while the
+// scheduled one waited for its turn.
+func TestARefreshThatWaitedForAnotherHasNothingToDo(t *testing.T) {
+	var runs, now atomic.Int32
+	var r *rig
+	waited := make(chan error, 1)
+	r = newRig(t, func(o *Options) {
+		o.Imaging, o.Every, o.AfterBoot = &counting{runs: &runs, now: &now}, time.Hour, time.Millisecond
+		o.Queue = func(ctx context.Context, refresh func(context.Context, func(Progress)) (Result, error)) error {
+			_, first := r.Refresh(ctx, Request{}, nil)
+			_, err := refresh(ctx, nil)
+			waited <- errors.Join(first, err)
+			return err
+		}
+	})
+	end := testkit.Background(t, r.Run)
+	if err := <-waited; err != nil || runs.Load() != 1 {
+		t.Errorf("%d refreshes: %v", runs.Load(), err)
+	}
+	end()
+}
+
 type counting struct{ runs, now *atomic.Int32 }
 
 func (c *counting) Old(context.Context) ([]string, error) { return nil, nil }
