@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
 // station is a control plane that counts a write with an id once. It ends in the midst of
@@ -77,7 +79,8 @@ func (s *station) start() {
 // that writes over a socket: it has its answer once, from the next one, and the write
 // counts once.
 func TestAWriteWithAnIDOutlastsTheControlPlane(t *testing.T) {
-	s := &station{t: t, addr: "127.0.0.1:0", kept: map[string]int{}, died: make(chan struct{})}
+	// A port that no other test gets while it is not listened on.
+	s := &station{t: t, addr: fmt.Sprint("127.0.0.1:", testkit.Port(t)), kept: map[string]int{}, died: make(chan struct{})}
 	s.start()
 	door := httptest.NewServer(Handler(Options{Log: slog.New(slog.DiscardHandler), Pages: http.NotFoundHandler(), Control: s.addr}))
 	defer door.Close()
