@@ -10,7 +10,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/web/api"
 )
 
 func put(t *testing.T, path, text string) {
@@ -24,7 +26,7 @@ func put(t *testing.T, path, text string) {
 }
 
 func TestNodePullsMediaAndPlaylistWithTheToken(t *testing.T) {
-	r := newRigWithKey(t, "key")
+	r := newRigWith(t, func(o *api.Options) { o.StationKey, o.Now = secret.Of("key"), standing }) // no guess comes back meanwhile
 	name := "music/english/أغنية 1 & 2.mp3"
 	put(t, filepath.Join(r.files.Media, name), "0123456789")
 	r.lib.Tracks = append(r.lib.Tracks, station.Track{Path: name}, station.Track{Path: "link.mp3"}, station.Track{Path: "pipe.mp3"})
@@ -97,7 +99,7 @@ func TestNodePullsMediaAndPlaylistWithTheToken(t *testing.T) {
 // A listener behind the same address who guesses at the station key does not cut the
 // node off its music.
 func TestGuessesAtTheStationKeyKeepNoNodeOut(t *testing.T) {
-	r := newRigWithKey(t, "key")
+	r := newRigWith(t, func(o *api.Options) { o.StationKey, o.Now = secret.Of("key"), standing }) // no guess comes back meanwhile
 	put(t, r.files.Playlist, "#EXTM3U")
 	const shared = "198.51.100.7"
 	for range 20 {
