@@ -3,6 +3,7 @@ package edge_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -82,8 +83,10 @@ func TestTheEndOfADeskComesAfterWhatItAsked(t *testing.T) {
 			begun <- struct{}{}
 			<-hold
 		}
-		if err := ctx.Err(); err != nil && ask.Event == "stop_stream" {
-			t.Errorf("stop_stream: %v", err)
+		// It has its own time, which a busy machine may use up; what it must not have is
+		// the end of the one who asked.
+		if ask.Event == "stop_stream" && errors.Is(ctx.Err(), context.Canceled) {
+			t.Error("stop_stream ends with the one who asked")
 		}
 		return agreed(ctx, ask)
 	}))

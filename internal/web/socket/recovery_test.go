@@ -116,7 +116,7 @@ func TestAClientTakesUpWhereItsConnectionBroke(t *testing.T) {
 		d.say("one")
 		p.Want(`42["said","one","at 1"]`)
 		_ = p.Conn.Close()
-		testkit.Eventually(t, "the break", func() bool { return server.Stats().Kept == 1 })
+		testkit.Eventually(t, "the break", func() bool { return server.Stats().Kept == 1 && len(d.reasons()) == 1 })
 		d.say("two")
 		p, again := arrive(t, host, back(me, "at 1"))
 		if again != me {

@@ -295,6 +295,7 @@ func TestClientSaysGoodbye(t *testing.T) {
 		if text := <-answer; text != "6" {
 			t.Errorf("the open poll got %q", text)
 		}
+		synctest.Wait() // an answer that was read is not yet one that was written to its end
 		if status, _ := p.Get(); status != 400 {
 			t.Errorf("a poll after it: %d", status)
 		}
