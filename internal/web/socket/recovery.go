@@ -100,7 +100,6 @@ func (c *client) resume(s *Socket) (resumed, in bool) {
 	})
 	switch {
 	case in:
-		c.server.recovered.Add(1)
 		return true, true
 	case resumed || s.state.Load() == left: // it was disconnected meanwhile
 		return true, false

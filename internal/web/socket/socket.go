@@ -158,6 +158,9 @@ func (s *Socket) welcome() bool {
 	if s.state.Load() != pending {
 		return false
 	}
+	if s.recovered {
+		s.client.server.recovered.Add(1) // before the client can know
+	}
 	s.client.session.Send(append([]*engine.Packet{hello}, s.held...)...)
 	s.held = nil
 	s.namespace.add(s)
