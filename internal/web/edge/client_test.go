@@ -2,9 +2,12 @@ package edge_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/coder/websocket"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
@@ -18,10 +21,15 @@ type listener struct {
 
 func connect(t *testing.T, srv *httptest.Server, auth any) listener {
 	t.Helper()
+	return connectOver(t, srv.URL, auth, http.DefaultClient)
+}
+
+func connectOver(t *testing.T, url string, auth any, how *http.Client) listener {
+	t.Helper()
 	var c *sockettest.Client
 	var err error
 	testkit.Eventually(t, "a connection", func() bool { // the edge may not run yet: 503
-		c, err = sockettest.Dial(t.Context(), srv.URL, auth)
+		c, err = sockettest.DialAs(t.Context(), url, auth, &websocket.DialOptions{HTTPClient: how})
 		return err == nil || !strings.Contains(err.Error(), "503")
 	})
 	if err != nil {

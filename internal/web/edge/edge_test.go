@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/kit/bus"
@@ -106,24 +108,46 @@ func newDesk() *desk { return &desk{hub: events.NewHub(quiet(), "one"), ids: map
 // open starts an edge that ends with the test, or with its end.
 func open(t *testing.T, source edge.Source, d edge.Desk, also ...func(context.Context) error) (*httptest.Server, func()) {
 	t.Helper()
-	e := edge.New(edge.Options{
+	e := newEdge(source, d)
+	srv := httptest.NewServer(e.Handler())
+	ended := running(t, append(also, e.Run)...)
+	end := sync.OnceFunc(func() { ended(); srv.CloseClientConnections(); srv.Close() })
+	t.Cleanup(end)
+	return srv, end
+}
+
+func newEdge(source edge.Source, d edge.Desk) *edge.Edge {
+	return edge.New(edge.Options{
 		Log: quiet(), Source: source, Desk: d, Refused: refused, Present: func(edge.Presence) {},
 		Staff: func(key, _ string, _ bool) (bool, error) { return key == "the key", nil },
 	})
-	srv := httptest.NewServer(e.Handler())
+}
+
+// running runs them until the end, which it returns, and which waits for them.
+func running(t *testing.T, runs ...func(context.Context) error) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
-	for _, run := range append(also, e.Run) {
+	for _, run := range runs {
 		all.Go(func() {
 			if err := run(ctx); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	var once sync.Once
-	end := func() { once.Do(func() { cancel(); all.Wait(); srv.CloseClientConnections(); srv.Close() }) }
-	t.Cleanup(end)
-	return srv, end
+	return func() { cancel(); all.Wait() }
+}
+
+// openVirtual is open for a bubble of testing/synctest; the way in is that of an HTTP client.
+func openVirtual(t *testing.T, source edge.Source, d edge.Desk, also ...func(context.Context) error) *http.Client {
+	t.Helper()
+	e := newEdge(source, d)
+	memory := testkit.NewNetwork()
+	srv := &http.Server{Handler: e.Handler(), ReadHeaderTimeout: time.Hour}
+	var accepting sync.WaitGroup
+	accepting.Go(func() { _ = srv.Serve(memory) }) // ended by Close
+	end := running(t, append(also, e.Run)...)
+	t.Cleanup(func() { end(); _ = srv.Close(); accepting.Wait() })
+	return &http.Client{Transport: &http.Transport{DialContext: memory.Dial}}
 }
 
 func TestListenersAreCurrentAtOnceAndHearOnlyTheirRooms(t *testing.T) {
