@@ -197,7 +197,6 @@ func TestMovedLibraryIsRecognisedFileByFile(t *testing.T) {
 	}
 }
 
-// The station must be able to start while most of a first scan is still to do.
 // heldProbe keeps ffprobe from what is called bad until let go, so that a scan is not over
 // before the test has seen it run. The scan needs a worker for each bad file and one more.
 func heldProbe(t *testing.T) (letGo func()) {
@@ -226,6 +225,7 @@ func heldProbe(t *testing.T) (letGo func()) {
 	})
 }
 
+// The station must be able to start while most of a first scan is still to do.
 func TestFirstScanPublishesWhileItRuns(t *testing.T) {
 	letGo := heldProbe(t)
 	f := open(t, t.TempDir(), func(o *media.Options) { o.Workers = 7 })
