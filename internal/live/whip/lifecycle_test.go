@@ -202,16 +202,7 @@ func TestAnotherPublisherWaitsForTheStudio(t *testing.T) {
 	h.ear.hears(0)
 	second := newPhone(t, h, "omar").publish().connected().speak(ofOmar)
 	told := second.follow()
-	var id string
-	testkit.Eventually(t, "omar's audio is measured", func() bool {
-		for _, s := range h.sessions() {
-			if s.Publisher == "omar" && s.PeakDBFS > -30 && !s.Holds {
-				id = s.ID
-				return true
-			}
-		}
-		return false
-	})
+	id := h.waits("omar")
 	h.ear.hears(0)
 	mark := h.ear.mark() - 20*2*960 // a little before
 	if resp := h.do(http.MethodPost, h.inner.URL+"/sessions/"+id+"/hold", nil, ""); resp.StatusCode != http.StatusOK {
@@ -397,15 +388,7 @@ func TestWhoMustWaitIsNotHeardWithoutTheStudio(t *testing.T) {
 	p := newPhone(t, h, "sara").publish().connected().speak(ofSara)
 	h.ear.hears(0)
 	newPhone(t, h, "omar").publish().connected().speak(ofOmar)
-	id := ""
-	testkit.Eventually(t, "omar's audio is measured", func() bool {
-		for _, s := range h.sessions() {
-			if s.Publisher == "omar" && s.PeakDBFS > -30 {
-				id = s.ID
-			}
-		}
-		return id != ""
-	})
+	id := h.waits("omar")
 	h.control.mu.Lock()
 	h.control.down = true
 	h.control.mu.Unlock()

@@ -206,6 +206,21 @@ func (h *house) holder() string {
 	return ""
 }
 
+// waits returns the session of a publisher whose sound is here, behind another's. Its
+// first packet asks for the pipe only after it was measured, but before the second.
+func (h *house) waits(publisher string) (id string) {
+	h.t.Helper()
+	testkit.Eventually(h.t, publisher+" waits", func() bool {
+		for _, s := range h.sessions() {
+			if s.Publisher == publisher && s.PeakDBFS > -30 && s.Frames > 1 && !s.Holds {
+				id = s.ID
+			}
+		}
+		return id != ""
+	})
+	return id
+}
+
 func (h *house) live() bool {
 	h.t.Helper()
 	resp := h.ask(http.MethodGet, h.public.URL+"/whip-info", nil, "")
