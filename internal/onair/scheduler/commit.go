@@ -88,10 +88,15 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	case !grown(s.built, s.sizes(tracks)):
 		return nil
 	}
-	if wait := growthPause - s.opt.Now().Sub(s.builtAt); wait > 0 {
+	// A list of a handful repeats them: there, no end of the scan is waited for.
+	pause, few := growthPause, doubled(s.built, len(tracks))
+	if few {
+		pause = losePause
+	}
+	if wait := pause - s.opt.Now().Sub(s.builtAt); wait > 0 {
 		return &notYet{wait}
 	}
-	if scanning {
+	if scanning && !few {
 		return &notYet{growthPause / 10}
 	}
 	return s.rebuild(ctx, change{reason: "library has grown"})
@@ -142,6 +147,15 @@ func grown(was, is deckSizes) bool {
 		before, after = before+was[c], after+n
 	}
 	return after > before*3/2
+}
+
+// doubled reports that a library of few tracks has at least twice as many now.
+func doubled(was deckSizes, is int) bool {
+	before := 0
+	for _, n := range was {
+		before += n
+	}
+	return before < fewTracks && is >= 2*before
 }
 
 // pushTries bounds how often media that is not in place is dropped and the

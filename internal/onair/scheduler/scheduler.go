@@ -94,6 +94,9 @@ const (
 	growthPause = 10 * time.Second
 	// losePause keeps the removal of many files from rebuilding at every one.
 	losePause = time.Second
+	// fewTracks are so few that a list of them is soon heard as a repetition: it is built
+	// anew at each doubling of the library.
+	fewTracks = 16
 	// firstPatience is how long a first start waits for more than a few files.
 	firstPatience = 700 * time.Millisecond
 )

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -96,6 +97,7 @@ func (n *node) asked() int {
 type shelf struct {
 	mu      sync.Mutex
 	tracks  []station.Track
+	scans   bool // a scan is under way
 	changed chan struct{}
 }
 
@@ -106,7 +108,7 @@ func newShelf(tracks []station.Track) *shelf {
 func (s *shelf) Tracks() ([]station.Track, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tracks, false
+	return s.tracks, s.scans
 }
 
 func (s *shelf) Find(path string) (station.Track, bool) {
@@ -461,6 +463,26 @@ func TestLibraryChangesThatAskForANewRotation(t *testing.T) {
 	if r.node.counted() != 2 {
 		t.Error("an empty rotation was pushed")
 	}
+}
+
+// A scan that needs longer than the first start's patience for its second file: the list
+// of one song was kept until ten seconds after it was made, and while the scan went on.
+func TestAListOfAHandfulGrowsWithTheScan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := songs(200)
+		s := newShelf(all[:1])
+		s.scans = true
+		r := newRig(t, &node{}, s)
+		for _, step := range []struct{ found, pushes int }{{1, 1}, {2, 2}, {3, 2}, {5, 3}, {40, 4}, {90, 4}} {
+			s.set(all[:step.found])
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			if n := r.node.counted(); n != step.pushes {
+				t.Errorf("%d files found: %d lists, not %d", step.found, n, step.pushes)
+			}
+		}
+		r.stop()
+	})
 }
 
 func TestEngineThatBootsGetsWhatWasNotHeard(t *testing.T) {
