@@ -36,7 +36,10 @@ func (n Node) Icecast() icecast.Options {
 // of its own, good for nothing else. A server that an earlier version started does not ask
 // yet; it knows the source password alone.
 func (n Node) EnginePassword() string {
-	if o := n.Icecast(); !icecast.Asks(o) && len(icecast.Find(o)) > 0 {
+	// In this order: the server is being started at the same time, and its configuration is
+	// in place before it. Otherwise the engine's own would be the source password, and open
+	// its harbor after that was replaced.
+	if o := n.Icecast(); len(icecast.Find(o)) > 0 && !icecast.Asks(o) {
 		return n.Config.Secret(config.SourcePassword).Current()
 	}
 	return rand.Text()
