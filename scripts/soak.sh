@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Long, statistical and load-dependent tests: hours of
-# programme, chaos, crowds, latencies, sieges. Before a release, and nightly.
+# programme, chaos, crowds, latencies, sieges; and every end-to-end test once more, its
+# stations with the race detector. Before a release, and nightly.
 # The report is one page: test-results/soak.md.
 #
 #   scripts/soak.sh [PATTERN]    only tests that match, TestSoak… by default
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export CGO_ENABLED=1
+export ATHIR_RACE=1 # stations carry the race detector
 scripts/deps.sh soak || exit 1
 [ -x bin/tools/gotestsum ] || scripts/tools.sh || exit 1
 results=test-results
@@ -19,6 +21,11 @@ begin=$(date +%s)
 bin/tools/gotestsum --format testname --jsonfile $results/soak.json -- \
 	-tags soak -race -vet=off -v -count=1 -timeout 12h -p 1 -run "${1:-^TestSoak}" $packages 2>&1 | tee $results/soak.log
 code=${PIPESTATUS[0]}
+if [ $# = 0 ]; then # what make test runs without it
+	bin/tools/gotestsum --format testname --jsonfile $results/soak-e2e.json -- \
+		-vet=off -count=1 -timeout 3h -parallel 8 ./test/e2e 2>&1 | tee $results/soak-e2e.log
+	[ "${PIPESTATUS[0]}" = 0 ] || code=1
+fi
 {
 	echo "# Soak of $(git describe --tags --always --dirty), $(date -u +%Y-%m-%d), $((($(date +%s) - begin) / 60)) minutes"
 	echo
@@ -26,7 +33,7 @@ code=${PIPESTATUS[0]}
 	echo
 	echo '| test | result | seconds |'
 	echo '|---|---|---|'
-	grep -o '"Action":"\(pass\|fail\)".*"Test":"[^"/]*".*' $results/soak.json |
+	grep -ho '"Action":"\(pass\|fail\)".*"Test":"[^"/]*".*' $results/soak*.json |
 		sed -E 's/.*"Action":"([a-z]+)".*"Test":"([^"]*)","Elapsed":([0-9.]+).*/| \2 | \1 | \3 |/; t; s/"Action":"([a-z]+)".*"Test":"([^"]*)".*/| \2 | \1 | |/'
 	echo
 	echo '## What they printed'

@@ -41,11 +41,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "athir")
-	race := "-race=true"
-	if os.Getenv("ATHIR_HARM") != "" { // listeners have none, and it takes five times the machine
-		race = "-race=false"
-	}
-	build := exec.Command("go", "build", race, "-o", binary, "../../cmd/athir")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-race="+strconv.FormatBool(raced()), "-o", binary, "../../cmd/athir")
+	build.Env = append(os.Environ(), "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[raced()])
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build athir:", err)
@@ -61,6 +58,10 @@ func TestMain(m *testing.M) {
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
+
+// raced reports that stations carry the race detector: in make soak. It takes five times
+// the machine, and make test has it in the tests of every package.
+func raced() bool { return os.Getenv("ATHIR_RACE") != "" && os.Getenv("ATHIR_HARM") == "" }
 
 // sources looks at every file the program is made of. The test cache notes what
 // a test looks at, but not what a compiler that it starts reads: without this a
