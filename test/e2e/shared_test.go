@@ -11,16 +11,17 @@ import (
 	"github.com/athir-radio/athir/internal/onair/rotation"
 )
 
-// common is a station that several tests use. The first that asks starts it,
-// TestMain ends it.
+// common is a station that several tests use. The first that asks starts it, the last
+// that has come for it ends it.
 type common struct {
 	prepared []option
 	// air is held for reading by tests that only look, and by one that steers or
 	// kills alone.
 	air sync.RWMutex
 
-	mu sync.Mutex
-	s  *station
+	mu  sync.Mutex
+	s   *station
+	due int // tests that are not done with it
 }
 
 // listened is looked at and steered; mortal is where programs are killed.
@@ -32,6 +33,7 @@ var (
 // look returns the shared station for a test that changes nothing on its air.
 func look(t *testing.T) *station {
 	t.Helper()
+	listened.expects(t)
 	t.Parallel()
 	listened.air.RLock()
 	t.Cleanup(listened.air.RUnlock)
@@ -54,6 +56,7 @@ func torment(t *testing.T) *station {
 // used again.
 func (c *common) alone(t *testing.T) *station {
 	t.Helper()
+	c.expects(t)
 	t.Parallel()
 	c.air.Lock()
 	t.Cleanup(c.air.Unlock)
@@ -67,16 +70,37 @@ func (c *common) alone(t *testing.T) *station {
 	return c.use(t)
 }
 
+// expects ends the station with the last test that needs it. Each says so before it waits
+// for its turn, so all have by the time that the first one goes on.
+func (c *common) expects(t *testing.T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.due++
+	t.Cleanup(func() {
+		c.mu.Lock()
+		c.due--
+		last := c.due == 0
+		c.mu.Unlock()
+		if last {
+			if err := c.end(); err != nil {
+				t.Errorf("the end of a shared station: %v", err)
+			}
+		}
+	})
+}
+
 // use returns the station whole, as a test of its own sees it.
 func (c *common) use(t *testing.T) *station {
 	t.Helper()
 	c.mu.Lock()
 	if c.s == nil {
+		places <- struct{}{}
 		dir, err := os.MkdirTemp(filepath.Dir(binary), "station-")
 		if err == nil {
 			err = os.Chmod(dir, 0o755) // the streaming server's user looks in
 		}
 		if err != nil {
+			<-places
 			c.mu.Unlock()
 			t.Fatal(err)
 		}
@@ -102,6 +126,7 @@ func (c *common) end() error {
 	c.s.forget()
 	err = errors.Join(err, os.RemoveAll(filepath.Dir(c.s.data)))
 	c.s = nil
+	<-places
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,12 +50,6 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	for _, c := range []*common{&listened, &mortal} {
-		if err := c.end(); err != nil {
-			fmt.Fprintln(os.Stderr, "the end of a shared station:", err)
-			code = 1
-		}
-	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -125,8 +120,9 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// places bounds how many stations run at once beside the shared ones.
-var places = make(chan struct{}, 2)
+// places bounds how many stations run at once. Each takes almost half a processor, and its
+// work on files, of a low priority, comes to nothing where all of them is taken.
+var places = make(chan struct{}, max(2, 3*runtime.NumCPU()/2))
 
 // newStation prepares a station of the test's own on free ports; start starts it.
 func newStation(t *testing.T, opts ...option) *station {
