@@ -15,6 +15,7 @@ import (
 // for must still be to come when the page is loaded again.
 func TestPlayerPlaysTheRealStationInChromium(t *testing.T) {
 	t.Parallel()
+	inTurnOfBrowsers(t)
 	s := newStation(t, withKeys, withWebhooks)
 	fill(t, s.media, []deck{{"music/arabic_hits", 0, 6, time.Minute}, {"music/english", 10, 16, time.Minute}})
 	s.start().whole()
@@ -26,7 +27,20 @@ func TestPlayerPlaysTheRealStationInChromium(t *testing.T) {
 // Two listeners write in Chromium while the control plane is killed: all of it
 // counts, once.
 func TestWhatIsWrittenInChromiumOutlivesAKill(t *testing.T) {
-	torment(t).pages([]string{"ATHIR_KILL=1", "ATHIR_KEY=" + testStationKey}, "killed.spec.ts")
+	s := torment(t)
+	inTurnOfBrowsers(t)
+	s.pages([]string{"ATHIR_KILL=1", "ATHIR_KEY=" + testStationKey}, "killed.spec.ts")
+}
+
+// browsers has room for one.
+var browsers = make(chan struct{}, 1)
+
+// inTurnOfBrowsers waits until no other test has a browser, which takes more of the machine
+// than a station. A test that starts a station does so afterwards.
+func inTurnOfBrowsers(t *testing.T) {
+	t.Helper()
+	browsers <- struct{}{}
+	t.Cleanup(func() { <-browsers })
 }
 
 // pages runs the pages' own checks against the station: those of a file, or all.

@@ -37,6 +37,7 @@ func microphone(t *testing.T, tone int) (file string) {
 // nobody else is heard between. Two of the phones reach the station by its relay alone.
 func TestPresentersAndTheStudioGoLiveInChromium(t *testing.T) {
 	t.Parallel()
+	inTurnOfBrowsers(t)
 	s := liveStation(t, withGoLiveLinks)
 	air := s.listen()
 	air.rotates(s, "the rotation before")

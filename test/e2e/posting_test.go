@@ -43,6 +43,7 @@ const (
 // for on another phone, and heard by listeners of the stream: the same tones, in their order.
 func TestAVoiceFromAPhoneIsHeardOnTheAir(t *testing.T) {
 	t.Parallel()
+	inTurnOfBrowsers(t)
 	s := newStation(t, withKeys, func(s *station) {
 		s.env = append(s.env, "SOCIAL_ADMIN_KEY="+moderatorKey, "ATHIR_REQUESTS_REST_MINUTES=0")
 	})
