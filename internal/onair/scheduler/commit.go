@@ -27,6 +27,13 @@ func (s *Scheduler) sizes(tracks []station.Track) deckSizes {
 	return d
 }
 
+func (d deckSizes) total() (n int) {
+	for _, tracks := range d {
+		n += tracks
+	}
+	return n
+}
+
 // notYet says that a rebuild is due later.
 type notYet struct{ after time.Duration }
 
@@ -85,11 +92,13 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 		return s.settle(ctx, rotation.Purged)
 	case s.problem != "": // the failed rebuild is still due
 		return s.rebuild(ctx, s.owed)
-	case !grown(s.built, s.sizes(tracks)):
+	}
+	is := s.sizes(tracks)
+	if !grown(s.built, is) {
 		return nil
 	}
 	// A list of a handful repeats them: there, no end of the scan is waited for.
-	pause, few := growthPause, doubled(s.built, len(tracks))
+	pause, few := growthPause, doubled(s.built, is)
 	if few {
 		pause = losePause
 	}
@@ -150,12 +159,8 @@ func grown(was, is deckSizes) bool {
 }
 
 // doubled reports that a library of few tracks has at least twice as many now.
-func doubled(was deckSizes, is int) bool {
-	before := 0
-	for _, n := range was {
-		before += n
-	}
-	return before < fewTracks && is >= 2*before
+func doubled(was, is deckSizes) bool {
+	return was.total() < fewTracks && is.total() >= 2*was.total()
 }
 
 // pushTries bounds how often media that is not in place is dropped and the
