@@ -27,16 +27,15 @@ func TestPlayerPlaysTheRealStationInChromium(t *testing.T) {
 // Two listeners write in Chromium while the control plane is killed: all of it
 // counts, once.
 func TestWhatIsWrittenInChromiumOutlivesAKill(t *testing.T) {
-	s := torment(t)
-	inTurnOfBrowsers(t)
-	s.pages([]string{"ATHIR_KILL=1", "ATHIR_KEY=" + testStationKey}, "killed.spec.ts")
+	torment(t, inTurnOfBrowsers).pages([]string{"ATHIR_KILL=1", "ATHIR_KEY=" + testStationKey}, "killed.spec.ts")
 }
 
 // browsers has room for one.
 var browsers = make(chan struct{}, 1)
 
 // inTurnOfBrowsers waits until no other test has a browser, which takes more of the machine
-// than a station. A test that starts a station does so afterwards.
+// than a station. A test takes its station afterwards, lest that wait for
+// the browser with it.
 func inTurnOfBrowsers(t *testing.T) {
 	t.Helper()
 	browsers <- struct{}{}

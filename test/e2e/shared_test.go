@@ -46,18 +46,22 @@ func steer(t *testing.T) *station {
 	return listened.alone(t)
 }
 
-// torment returns the station for tests that kill its programs.
-func torment(t *testing.T) *station {
+// torment returns the station for tests that kill its programs, once the test has had its
+// turn at what else it needs.
+func torment(t *testing.T, turns ...func(*testing.T)) *station {
 	t.Helper()
-	return mortal.alone(t)
+	return mortal.alone(t, turns...)
 }
 
 // alone is use by one test at a time. What a failed test leaves behind is not
 // used again.
-func (c *common) alone(t *testing.T) *station {
+func (c *common) alone(t *testing.T, turns ...func(*testing.T)) *station {
 	t.Helper()
 	c.expects(t)
 	t.Parallel()
+	for _, waits := range turns {
+		waits(t)
+	}
 	c.air.Lock()
 	t.Cleanup(c.air.Unlock)
 	t.Cleanup(func() {
