@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -101,10 +100,8 @@ func released(t *testing.T) string {
 	program := os.Getenv(programVar)
 	if program == "" {
 		program = filepath.Join(t.TempDir(), "athir")
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program, "../../cmd/athir")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("build athir: %v\n%s", err, out)
+		if err := compile(program, false); err != nil {
+			t.Fatal(err)
 		}
 	}
 	return program

@@ -42,16 +42,27 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "athir")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-race="+strconv.FormatBool(raced()), "-o", binary, "../../cmd/athir")
-	build.Env = append(os.Environ(), "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[raced()])
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build athir:", err)
+	if err := compile(binary, raced()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// compile writes the program to a path.
+func compile(path string, race bool) error {
+	cgo := "0"
+	if race {
+		cgo = "1" // the detector is C
+	}
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-race="+strconv.FormatBool(race), "-o", path, "../../cmd/athir")
+	build.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build athir: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // raced reports that stations carry the race detector: in make soak. It takes five times
