@@ -13,6 +13,7 @@ scripts/deps.sh soak || exit 1
 [ -x bin/tools/gotestsum ] || scripts/tools.sh || exit 1
 results=test-results
 mkdir -p $results
+rm -f $results/soak*.json # what is there is reported
 report=$results/soak.md
 packages=$(git grep -l '^//go:build soak' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 [ -n "$packages" ] || { echo "no soak test was found" >&2; exit 1; }

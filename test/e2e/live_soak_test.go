@@ -265,8 +265,8 @@ func TestSoakWhatLiveCosts(t *testing.T) {
 	air.airs(s, "the encoder", freeTone)
 	onLive := s.load(span)
 	end()
-	t.Logf("LIVE a core for %s: rotation %.1f %%, live %.1f %%, %+.1f %%, target +8 %% at most; of a build without the race detector with ATHIR_HARM=1",
-		span, plain, onLive, onLive-plain)
+	t.Logf("LIVE a core for %s: rotation %.1f %%, live %.1f %%, %+.1f %%, target +8 %% at most; race detector: %t",
+		span, plain, onLive, onLive-plain, raced())
 }
 
 // load is what the station takes of a core, in per cent.
