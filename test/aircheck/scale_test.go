@@ -71,3 +71,28 @@ func TestFineScaleIsNotMisledByATonesOwnSplatter(t *testing.T) {
 		}
 	}
 }
+
+// What the live desk reads half a percent faster or slower, as it does to keep step with a
+// source, is still the tone that was sent, and no other is heard beside it.
+func TestFineScaleKnowsAToneThatIsReadFasterOrSlower(t *testing.T) {
+	const last = 85 // at 93, half a percent is half way to the next
+	for _, bend := range []float64{0.995, 0.9975, 1, 1.0025, 1.005} {
+		var tp tape
+		var want []int
+		at := time.Duration(0)
+		for id := 40; id <= last; id++ {
+			tp.sine(Fine.Frequency(id)*bend, at, at+400*ms, 4*ms, 4*ms, -12)
+			want = append(want, id)
+			at += 400 * ms
+		}
+		r := Fine.Analyse(tp.pcm())
+		if !slices.Equal(r.Order(), want) {
+			t.Errorf("read at %g: order %v\nwant  %v", bend, r.Order(), want)
+		}
+		for _, s := range r.Segments {
+			if !near(s.Length(), 400*ms, 50*ms) || s.Level < -14 {
+				t.Errorf("read at %g: %+v", bend, s)
+			}
+		}
+	}
+}
