@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -69,8 +70,7 @@ func TestProgramsKilledWhileLive(t *testing.T) {
 		return err == nil && now.Active == nil && now.Recording == nil && len(now.Sessions) == 0 && len(now.Registry) == 2
 	})
 	s.onePipe()
-	onAir := s.never(air)
-	s.recordedWhole(onAir)
+	s.recordedWhole(s.never(air))
 }
 
 // listenAgain is listen by somebody whose player connects again whenever the stream breaks.
@@ -240,9 +240,11 @@ func (s *station) recordedWhole(tones []int) {
 		s.t.Error(err)
 		return
 	}
+	var all strings.Builder
 	held := map[int]bool{}
 	for _, rec := range list {
 		report := s.played(rec.Name)
+		fmt.Fprintf(&all, "%+v\n%s\n", rec, report)
 		last := 0
 		for _, seg := range report.Segments {
 			if seg.Length() < 300*time.Millisecond {
@@ -266,7 +268,7 @@ func (s *station) recordedWhole(tones []int) {
 	}
 	for _, tone := range tones {
 		if !held[tone] {
-			s.t.Errorf("tone %d was heard and is in none of the recordings %+v", tone, list)
+			s.t.Errorf("tone %d was heard and is in none of the recordings:\n%s", tone, all.String())
 		}
 	}
 }
