@@ -34,7 +34,7 @@ const (
 	maxJump    = 500 * time.Millisecond
 	maxLag     = 3 * time.Second
 	maxSilence = 1500 * time.Millisecond // longer than a lump
-	agreement  = 750 * time.Millisecond
+	agreement  = 750 * time.Millisecond  // audio that much later than it should be: it was away
 	slewEvery  = 10 * time.Second
 	maxSlew    = 250 * time.Millisecond
 
@@ -139,8 +139,10 @@ func (t *timeline) settle() []piece {
 		return nil
 	}
 	if !t.fresh {
+		// Audio that comes earlier than it should never was away: a busy machine had dated
+		// the run too late, and slew mends that without a break.
 		off := t.best.Sub(t.at())
-		t.fresh = off > agreement || off < -agreement
+		t.fresh = off > agreement || off < -maxLag
 	}
 	if t.fresh {
 		t.start, t.samples = t.best, 0

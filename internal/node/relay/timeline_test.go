@@ -121,6 +121,34 @@ func TestAFrozenMachineThatCatchesUpIsNoBreak(t *testing.T) {
 	}
 }
 
+// A machine that was busy as the stream began dated it a second late. It stands still once
+// more, for as long as a program takes to hand over, and has time again: all frames were
+// there, in order, and the date is mended little by little.
+func TestARunThatWasDatedTooLateIsMendedWithoutABreak(t *testing.T) {
+	f := newFeeder()
+	const late = time.Second
+	tick := f.line.duration(usual)
+	now := noon
+	for now.Before(noon.Add(6 * time.Second)) {
+		now = now.Add(tick)
+		f.send(now.Add(late), usual)
+	}
+	thaw := now.Add(2500 * time.Millisecond)
+	for now.Before(thaw) {
+		now = now.Add(tick)
+		f.send(thaw, usual)
+	}
+	now = f.live(now, time.Minute, usual)
+	if f.breaks() != 0 {
+		t.Errorf("%d breaks", f.breaks())
+	}
+	within(t, "the end", f.last(), now, maxSlew)
+	for i := 1; i < len(f.pieces); i++ {
+		before := f.pieces[i-1]
+		within(t, "a piece", f.pieces[i].at, before.at.Add(f.line.duration(len(before.frames))), maxSlew+time.Millisecond)
+	}
+}
+
 // A restarted bridge first gets the burst, most of which was relayed already.
 func TestABurstAfterARestartIsNotHeardTwice(t *testing.T) {
 	f := newFeeder()
