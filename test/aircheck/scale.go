@@ -69,17 +69,24 @@ func (s Scale) Analyse(p PCM) Report {
 }
 
 const (
-	splatterReach = 8    // tones to either side
+	splatterReach = 4    // tones to either side
 	splatterDepth = 12.0 // decibels
+	// Further away it is fainter, and so must be what is taken for it.
+	farReach = 8
+	farDepth = 24.0
 )
 
 // splatter reports that a tone next in pitch was much louder all the while:
 // where that one was cut and joined its phase jumped, and its neighbours rang
 // with it. A track has a time of its own.
 func splatter(tones [][]float64, s Segment, from, to int) bool {
-	for near := max(0, s.ID-splatterReach); near <= min(len(tones)-1, s.ID+splatterReach); near++ {
+	for near := max(0, s.ID-farReach); near <= min(len(tones)-1, s.ID+farReach); near++ {
+		depth := splatterDepth
+		if near < s.ID-splatterReach || near > s.ID+splatterReach {
+			depth = farDepth
+		}
 		beside := slices.Sorted(slices.Values(tones[near][from:min(to, len(tones[near]))]))
-		if near != s.ID && beside[len(beside)/2] > s.Level+splatterDepth {
+		if near != s.ID && beside[len(beside)/2] > s.Level+depth {
 			return true
 		}
 	}
@@ -89,7 +96,8 @@ func splatter(tones [][]float64, s Segment, from, to int) bool {
 // fineTones is the amplitude of every fine tone in each window, in dBFS: that of the peak
 // of the spectrum which is nearer to it than to any other tone. The live desk reads a source
 // up to half a percent faster or slower than it was sent, which puts a tone of 6 kHz more
-// than a bin beside its place.
+// than a bin beside its place; a tone of the coarse scale lies up to two beside any, and is
+// heard as one.
 func fineTones(p PCM) [][]float64 {
 	hann := make([]float64, fineWindow)
 	for i := range hann {
@@ -107,14 +115,14 @@ func fineTones(p PCM) [][]float64 {
 		for id := range levels {
 			levels[id] = append(levels[id], decibels(0))
 		}
-		const from, to = fineFirst - fineStep/2, fineFirst + fineStep*maxFineID + fineStep/2
+		// From a bin below the lowest tone to a bin above the highest: each peak is nearest to one.
+		const from, to = fineFirst - 1, fineFirst + fineStep*maxFineID + 1
 		before, here := cmplx.Abs(frame[from-1]), cmplx.Abs(frame[from])
 		for bin := from; bin <= to; bin++ {
 			after := cmplx.Abs(frame[bin+1])
 			if here >= before && here > after {
 				place := float64(bin) + peakBeside(before, here, after)
 				id := int(math.Round((place - fineFirst) / fineStep))
-				id = min(max(id, 0), maxFineID)
 				levels[id][n] = max(levels[id][n], decibels(here*4/fineWindow/32768))
 			}
 			before, here = here, after

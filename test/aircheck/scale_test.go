@@ -96,3 +96,16 @@ func TestFineScaleKnowsAToneThatIsReadFasterOrSlower(t *testing.T) {
 		}
 	}
 }
+
+// Where only the order of programmes counts, a library of coarse tones is listened to on the
+// fine scale: each of its tones is one there, and never silence.
+func TestFineScaleHearsEveryCoarseToneAsOne(t *testing.T) {
+	for id := range Coarse.MaxID() + 1 {
+		var tp tape
+		tp.sine(Coarse.Frequency(id), 0, time.Second, 4*ms, 4*ms, -12)
+		r := Fine.Analyse(tp.pcm())
+		if len(r.Segments) != 1 || !near(r.Segments[0].Length(), time.Second, 50*ms) || r.Segments[0].Level < -14 {
+			t.Errorf("coarse tone %d is heard as %v", id, r.Segments)
+		}
+	}
+}
