@@ -34,8 +34,7 @@ func TestWhatIsWrittenInChromiumOutlivesAKill(t *testing.T) {
 var browsers = make(chan struct{}, 1)
 
 // inTurnOfBrowsers waits until no other test has a browser, which takes more of the machine
-// than a station. A test takes its station afterwards, lest that wait for
-// the browser with it.
+// than a station. A test takes its station afterwards, lest that wait for the browser with it.
 func inTurnOfBrowsers(t *testing.T) {
 	t.Helper()
 	browsers <- struct{}{}
