@@ -81,6 +81,26 @@ func (l *Limits) TakeIf(client string, costs func() bool) error {
 	return nil
 }
 
+// Give gives a turn back that Take took, for a try that takes long and turned out not to count.
+func (l *Limits) Give(client string) {
+	if client == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refund(client, l.every)
+	if wide := Wider(client); wide != "" {
+		l.refund(wide, l.every/wideFactor)
+	}
+}
+
+func (l *Limits) refund(name string, step time.Duration) {
+	if s := l.clients[name]; s != nil {
+		s.full = s.full.Add(-step)
+		heap.Fix(&l.soonest, s.at)
+	}
+}
+
 // wait is how long a client has no turn; each of its turns takes step to come back.
 func (l *Limits) wait(name string, step time.Duration, now time.Time) time.Duration {
 	if known := l.clients[name]; known != nil {

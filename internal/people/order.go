@@ -1,0 +1,103 @@
+package people
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// keptOrders is how long the log of orders goes back, mostOrders how many it has at most.
+const (
+	keptOrders = 365 * 24 * time.Hour
+	mostOrders = 200_000
+	longDetail = 4 << 10
+	// waitForLog bounds how long an order waits for its line.
+	waitForLog = 2 * time.Second
+)
+
+// Order is a line of the log, as the API has it.
+type Order struct {
+	N       int64  `json:"n"`
+	At      int64  `json:"at"`   // epoch milliseconds
+	User    string `json:"user"` // id; empty for the station key
+	Name    string `json:"name"`
+	Way     Way    `json:"way"`
+	Order   string `json:"order"`  // method and route
+	Target  string `json:"target"` // what its path names
+	Detail  string `json:"detail"` // JSON, without secrets
+	Address string `json:"address"`
+	Status  int    `json:"status"` // of HTTP; 0: its outcome is not known
+}
+
+// Ordered writes an order before it is carried out, so that a kill in its midst leaves a
+// trace, and returns the function that notes its outcome and what it was in detail. The log
+// never keeps an order from being carried out: on a full or a slow disk it says so and goes on.
+func (p *People) Ordered(ctx context.Context, c Caller, o Order) (done func(status int, detail string)) {
+	o.At, o.User, o.Name, o.Way = p.now(), c.User, c.Name, c.Way
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), waitForLog)
+	defer cancel()
+	err := p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		out, err := tx.ExecContext(ctx, `INSERT INTO people_orders (at, user, name, way, order_, target, detail, address, status)
+			VALUES (?, ?, ?, ?, ?, ?, '', ?, 0)`, o.At, o.User, o.Name, string(o.Way), o.Order, o.Target, o.Address)
+		if err != nil {
+			return err
+		}
+		o.N, err = out.LastInsertId()
+		return err
+	})
+	if err != nil {
+		p.opt.Log.Error("cannot write the log of orders; the order goes on", "order", o.Order, "by", o.Name, "err", err)
+		return func(int, string) {}
+	}
+	return func(status int, detail string) {
+		if len(detail) > longDetail {
+			detail = ""
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), waitForLog) // whoever sent it may have gone
+		defer cancel()
+		err := p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE people_orders SET status = ?, detail = ? WHERE n = ?`, status, detail, o.N)
+			return err
+		})
+		if err != nil {
+			p.opt.Log.Error("cannot note the outcome of an order", "order", o.Order, "by", o.Name, "status", status, "err", err)
+		}
+	}
+}
+
+// Orders are lines of the log, the newest first, before a number (0: from the newest on),
+// of one user or of all.
+func (p *People) Orders(ctx context.Context, user string, before int64, most int) (out []Order, err error) {
+	if before <= 0 {
+		before = 1<<63 - 1
+	}
+	rows, err := p.opt.DB.Read().QueryContext(ctx, `SELECT n, at, user, name, way, order_, target, detail, address, status
+		FROM people_orders WHERE n < ?1 AND (?2 = '' OR user = ?2) ORDER BY n DESC LIMIT ?3`, before, user, min(max(most, 1), 500))
+	if err != nil {
+		return nil, fmt.Errorf("read the log of orders: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // Err tells
+	out = []Order{}
+	for rows.Next() {
+		var o Order
+		if err := rows.Scan(&o.N, &o.At, &o.User, &o.Name, &o.Way, &o.Order, &o.Target, &o.Detail, &o.Address, &o.Status); err != nil {
+			return nil, fmt.Errorf("read the log of orders: %w", err)
+		}
+		out = append(out, o)
+	}
+	return out, rows.Err()
+}
+
+// Tidy removes what has ended: sessions, links, and orders of more than a year ago.
+func (p *People) Tidy(ctx context.Context) error {
+	now := p.opt.Now()
+	return p.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM people_sessions WHERE until <= ?`, now.UnixMilli())
+		_, err2 := tx.ExecContext(ctx, `DELETE FROM people_invitations WHERE until <= ?`, now.UnixMilli())
+		_, err3 := tx.ExecContext(ctx, `DELETE FROM people_orders WHERE at < ? OR n <= (SELECT max(n) FROM people_orders) - ?`,
+			now.Add(-keptOrders).UnixMilli(), mostOrders)
+		return errors.Join(err, err2, err3)
+	})
+}

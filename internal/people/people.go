@@ -1,0 +1,165 @@
+// Package people keeps who works at the station: users with a role each, their passwords,
+// second factors and passkeys, sessions of browsers, keys of programs, and the log of what
+// they ordered.
+//
+// It decides who somebody is and what their role allows. Which order needs which right is
+// the table of the API's (web/api). The station key of the settings stands beside all users
+// as the owner's: whoever can read it can read this database.
+package people
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"embed"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/station"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Schema is the slice's tables, for those that look before anything is migrated.
+func Schema() store.Schema { return store.SchemaOf("people", migrations) }
+
+const (
+	mostUsers    = 200
+	mostKeys     = 20 // of a user
+	mostSessions = 20 // of a user; the oldest ends
+	mostPasskeys = 10 // of a user
+
+	// Wrong passwords are limited by address, and by user against many addresses together:
+	// so many at once, and one more each guessEvery. A user's are more, because whoever uses
+	// them up keeps that user out as well, but for passkeys and browsers that are logged in.
+	guessesAtOnce       = 10
+	guessesOfUserAtOnce = 50
+	guessEvery          = 30 * time.Second
+)
+
+// Options of People. Log and DB are required.
+type Options struct {
+	Log *slog.Logger
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// People are all users. Methods may be called from any goroutine; a change is on disk when
+// its method returns nil.
+type People struct {
+	opt        Options
+	address    *client.Limits // wrong passwords of an address
+	user       *client.Limits // and for a user
+	hashing    chan struct{}  // each password takes 64 MiB: two at once
+	ceremonies *ceremonies
+	turn       sync.Mutex // one change after another
+	all        atomic.Pointer[everybody]
+}
+
+// everybody is what the database has, by what is looked up at each request. It is replaced
+// as a whole and never changed.
+type everybody struct {
+	users    []user // the oldest first
+	byID     map[string]user
+	keys     map[sum]key
+	sessions map[sum]session
+}
+
+type sum = [sha256.Size]byte
+
+// Caller is who sends a request.
+type Caller struct {
+	User   string // id; empty for the station key
+	Name   string
+	Rights Right
+	Way    Way
+	Of     string // id of the session or key
+}
+
+// Way is how a caller has shown who it is.
+type Way string
+
+const (
+	ByStationKey Way = "station key"
+	ByKey        Way = "key"
+	BySession    Way = "session"
+	ByAdminKey   Way = "admin key" // of the settings, for moderators of posts
+)
+
+// Open reads the users.
+func Open(ctx context.Context, opt Options) (*People, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
+		return nil, fmt.Errorf("migrate tables of people: %w", err)
+	}
+	p := &People{
+		opt: opt, hashing: make(chan struct{}, 2),
+		address: client.NewLimits(guessesAtOnce, guessEvery, opt.Now), user: client.NewLimits(guessesOfUserAtOnce, guessEvery, opt.Now),
+	}
+	var err error
+	if p.ceremonies, err = newCeremonies(); err != nil {
+		return nil, fmt.Errorf("make the seal of passkeys: %w", err)
+	}
+	all, err := readAll(ctx, opt.DB.Read())
+	if err != nil {
+		return nil, fmt.Errorf("read people: %w", err)
+	}
+	p.all.Store(all)
+	return p, nil
+}
+
+// change makes one change to the rows, and publishes what they are after it.
+func (p *People) change(ctx context.Context, do func(tx *sql.Tx) error) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	var after *everybody
+	err := p.opt.DB.Write(ctx, func(tx *sql.Tx) (err error) {
+		if err := do(tx); err != nil {
+			return err
+		}
+		after, err = readAll(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return after.owned(p.all.Load())
+	})
+	if err != nil {
+		return err
+	}
+	p.all.Store(after)
+	return nil
+}
+
+// owned refuses a change after which no owner could come in who could before.
+func (e *everybody) owned(before *everybody) error {
+	if before.owners() > 0 && e.owners() == 0 {
+		return fmt.Errorf("this is the last owner who can log in: give the role to another first: %w", station.ErrConflict)
+	}
+	return nil
+}
+
+func (e *everybody) owners() (n int) {
+	for _, u := range e.users {
+		if u.Role == Owner && !u.Locked && (u.password != "" || u.Passkeys > 0) {
+			n++
+		}
+	}
+	return n
+}
+
+// of is a user by id. The error is of kind station.ErrNotFound.
+func (p *People) of(id string) (user, error) {
+	u, ok := p.all.Load().byID[id]
+	if !ok {
+		return user{}, fmt.Errorf("user %.40q: %w", id, station.ErrNotFound)
+	}
+	return u, nil
+}

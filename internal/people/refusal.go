@@ -1,0 +1,54 @@
+package people
+
+import (
+	"time"
+
+	"github.com/athir-radio/athir/internal/station"
+)
+
+// FieldError is a field of an order that is wrong. It is a station.ErrInvalid.
+type FieldError struct{ Field, Want string }
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Want }
+func (e *FieldError) Unwrap() error { return station.ErrInvalid }
+
+// Refusal is why somebody is not let in, in words of both languages.
+type Refusal struct {
+	Code   string // for programs
+	en, ar string
+	kind   error
+}
+
+func (r *Refusal) Error() string { return r.en }
+func (r *Refusal) Unwrap() error { return r.kind }
+
+// Spoken are the words.
+func (r *Refusal) Spoken() (code, en, ar string, at time.Time) {
+	return r.Code, r.en, r.ar, time.Time{}
+}
+
+var (
+	// ErrWrong means that login and password, or the second factor, do not belong together.
+	ErrWrong error = &Refusal{"wrong", "login, password or code is wrong", "اسم الدخول أو كلمة المرور أو الرمز غير صحيح", station.ErrUnauthentic}
+	// ErrSecondFactor means that the password is right, and a code is missing.
+	ErrSecondFactor error = &Refusal{"second_factor", "send the code of your authenticator app, or a recovery code", "أدخل رمز تطبيق المصادقة أو أحد رموز الاسترداد", station.ErrUnauthentic}
+	// ErrCeremony means that a browser took too long over a passkey, or answered twice.
+	ErrCeremony error = &Refusal{"too_late", "this took too long, or was sent twice: try again", "استغرق الأمر وقتًا أطول من اللازم أو أُرسل مرتين، حاول من جديد", station.ErrConflict}
+)
+
+// Lacks refuses who is known and has not the right that an order needs. It is a
+// station.ErrForbidden.
+func Lacks(want Right) error {
+	en, ar := "", ""
+	for i, role := range Roles() {
+		if !role.Rights().Has(want) {
+			continue
+		}
+		oneEn, oneAr := role.Words()
+		if i > 0 {
+			en, ar = en+" or ", ar+" أو "
+		}
+		en, ar = en+oneEn, ar+oneAr
+	}
+	return &Refusal{"right", "this is for the role " + en + ": an owner can give it to you", "هذا متاح لدور " + ar + "، ويمكن للمالك أن يمنحك إياه", station.ErrForbidden}
+}
