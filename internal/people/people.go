@@ -58,7 +58,8 @@ type People struct {
 	user       *client.Limits // and for a user
 	hashing    chan struct{}  // each password takes 64 MiB: two at once
 	ceremonies *ceremonies
-	turn       sync.Mutex // one change after another
+	turn       sync.Mutex   // one change after another
+	noting     atomic.Int64 // from when on a last use is noted again, after one that could not be
 	all        atomic.Pointer[everybody]
 }
 
