@@ -71,7 +71,7 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 // station carries out the requests of event clients.
 func (a *audience) station(surface *api.Server) *edge.Station {
 	return edge.NewStation(edge.StationOptions{
-		Hub: a.hub, Feedback: a.said, Chat: a.chat, Live: a.live, Operator: surface.Operator, Refused: api.Refused,
+		Hub: a.hub, Feedback: a.said, Chat: a.chat, Live: a.live, Operator: surface.Staff, Refused: api.Refused,
 	})
 }
 
@@ -83,7 +83,7 @@ func (a *audience) handler(surface *api.Server, version string) (http.Handler, e
 	}
 	a.desk = a.station(surface)
 	a.edge = edge.New(edge.Options{
-		Log: a.log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused,
+		Log: a.log, Source: a.hub, Desk: a.desk, Staff: surface.Staff, Refused: api.Refused,
 		Present: func(p edge.Presence) { a.here.Heard("control", p) },
 		Socket:  onedge.SocketOptions(a.cfg, a.log), Saved: a.sockets,
 	})

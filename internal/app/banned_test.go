@@ -64,7 +64,7 @@ func moderated(t *testing.T) *moderation {
 	mirror := events.NewFollower(m.log, away)
 	e := edge.New(edge.Options{
 		Log: m.log, Source: mirror, Desk: edge.Remote{Bus: away, Refused: api.Refused}, Refused: api.Refused,
-		Staff: func(string, string, bool) (bool, error) { return false, nil }, Present: func(edge.Presence) {},
+		Staff: func(string, string, bool) (writes, speaks bool, err error) { return false, false, nil }, Present: func(edge.Presence) {},
 	})
 	m.edge = httptest.NewServer(e.Handler())
 	m.run(mirror.Run, e.Run)

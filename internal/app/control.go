@@ -47,6 +47,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/press"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/station"
@@ -124,8 +125,9 @@ type plane struct {
 	shed    *shed.Gate   // of the work that nobody waits for
 	ends    []func()     // closes the parts, called in reverse order
 
-	db   *store.DB
-	line *bus.Bus
+	db    *store.DB
+	line  *bus.Bus
+	staff *people.People
 
 	lib   *media.Library
 	desk  *mastering.Master
@@ -180,7 +182,8 @@ func (p *plane) openStore(ctx context.Context) error {
 		return err
 	}
 	p.ends = append(p.ends, hangUp)
-	return nil
+	p.staff, err = people.Open(ctx, people.Options{Log: p.log, DB: p.db})
+	return err
 }
 
 // openLibrary opens the media library, its on-air copies and the decks.
@@ -291,7 +294,7 @@ func (p *plane) surface() *api.Server {
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.Secret(config.SyncToken),
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: p.posts.Describe(pages.Handler(pages.Player, pages.Chat, pages.Social, pages.Studio), p.cfg.Name),
 		HLSPrefix: front.HLSPrefix, HLS: p.holder.HLS(p.log),
-		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Social: p.posts.Surface(), Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.Secret(config.StationKey),
+		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Social: p.posts.Surface(), Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.Secret(config.StationKey), People: p.staff, Look: p.cfg.People.Look,
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
@@ -337,6 +340,7 @@ func (p *plane) run(ctx context.Context) error {
 	}
 	g.Go(func() error { return doors.Named("telemetry", p.count.Run(ctx)) })
 	g.Go(func() error { return doors.Named("backups", p.backups.Run(ctx, p.prod.Board())) })
+	g.Go(func() error { return doors.Named("people", p.staff.Run(ctx)) })
 	g.Go(func() error { return doors.Named("database watch", p.watchDatabase(ctx)) })
 	g.Go(func() error { return doors.Named("control port", doors.Serve(ctx, srv, p.bound, p.role.Handover)) })
 	if err := g.Wait(); err != nil {

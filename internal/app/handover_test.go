@@ -39,7 +39,7 @@ func listenTo(t *testing.T, cfg *config.Config, db *store.DB) *listened {
 	a.edge = edge.New(edge.Options{
 		Log: log, Source: a.hub, Refused: api.Refused, Present: func(edge.Presence) {}, Socket: onedge.SocketOptions(cfg, log), Saved: a.sockets,
 		Desk:  edge.NewStation(edge.StationOptions{Hub: a.hub, Chat: a.chat, Refused: api.Refused}),
-		Staff: func(string, string, bool) (bool, error) { return false, nil },
+		Staff: func(string, string, bool) (writes, speaks bool, err error) { return false, false, nil },
 	})
 	srv := httptest.NewServer(a.edge.Handler())
 	stop := testkit.Background(t, a.edge.Run)

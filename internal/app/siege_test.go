@@ -153,7 +153,7 @@ func besiege(t *testing.T) *besieged {
 	})
 	a.desk = a.station(surface)
 	a.edge = edge.New(edge.Options{
-		Log: log, Source: a.hub, Desk: a.desk, Staff: surface.Operator, Refused: api.Refused, Present: func(p edge.Presence) { a.here.Heard("control", p) },
+		Log: log, Source: a.hub, Desk: a.desk, Staff: surface.Staff, Refused: api.Refused, Present: func(p edge.Presence) { a.here.Heard("control", p) },
 		// What one client may send is bounded in a station; here it is not.
 		Socket: socket.Options{Options: transport.Options{MaxPayload: onedge.MostEvent, Logger: log}},
 	})

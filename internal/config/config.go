@@ -26,6 +26,7 @@ type Config struct {
 	SourcePassword string      `koanf:"source_password"`
 	TurnSecret     string      `koanf:"turn_secret"`
 	Rotated        []string    `koanf:"rotated"` // see Rotation
+	People         People      `koanf:"people"`
 	CORSOrigins    []string    `koanf:"cors_origins"`
 	Limits         Limits      `koanf:"limits"`
 	Connections    Connections `koanf:"connections"`
@@ -64,6 +65,12 @@ type Config struct {
 
 	source   Source    // where they came from
 	rotating *rotating // see Secret; nil where they came from nowhere
+}
+
+// People configures who may see the studio.
+type People struct {
+	// Look lets everybody see the studio, without orders.
+	Look bool `koanf:"look"`
 }
 
 // Playout configures the playout engine.

@@ -126,6 +126,34 @@ func (p *People) DropFactor(ctx context.Context, id string) error {
 	return err
 }
 
+// RemoveFactors ends a user's second factor and passkeys, and all sessions: whoever lost a
+// phone logs in with the password alone, and whoever found it does not stay in. Errors:
+// station.ErrNotFound; station.ErrConflict for the last owner, who would be left without a way in.
+func (p *People) RemoveFactors(ctx context.Context, id string) (User, error) {
+	if _, err := p.of(id); err != nil {
+		return User{}, err
+	}
+	err := p.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE people_users SET totp = '', totp_step = 0 WHERE id = ?`, id)
+		for _, table := range []string{"people_recovery", "people_passkeys", "people_sessions"} {
+			_, err2 := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE user = ?`, id)
+			err = errors.Join(err, err2)
+		}
+		return err
+	})
+	if err != nil {
+		return User{}, err
+	}
+	p.opt.Log.Info("second factor and passkeys removed", "user", id)
+	return p.Find(id)
+}
+
+// RecoveryLeft is how many recovery codes of a user are left.
+func (p *People) RecoveryLeft(ctx context.Context, id string) (n int, err error) {
+	err = p.opt.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM people_recovery WHERE user = ?`, id).Scan(&n)
+	return n, err
+}
+
 // second checks a code and uses it up: a step of the app, and a recovery code, each are
 // good once, whoever looks over a shoulder.
 func (p *People) second(ctx context.Context, u user, address, code string) error {

@@ -90,6 +90,20 @@ func (p *People) Orders(ctx context.Context, user string, before int64, most int
 	return out, rows.Err()
 }
 
+// Run tidies once a day until ctx ends.
+func (p *People) Run(ctx context.Context) error {
+	for {
+		if err := p.Tidy(ctx); err != nil && ctx.Err() == nil {
+			p.opt.Log.Warn("cannot tidy people", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(24 * time.Hour):
+		}
+	}
+}
+
 // Tidy removes what has ended: sessions, links, and orders of more than a year ago.
 func (p *People) Tidy(ctx context.Context) error {
 	now := p.opt.Now()

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -235,13 +236,25 @@ func (p *People) holder(ctx context.Context, id string) (h holder, err error) {
 	return h, err
 }
 
+// Possible reports whether browsers have passkeys for a site: they want a name, and TLS or the
+// machine itself.
+func (s Site) Possible() bool {
+	name := s.name()
+	_, err := s.party()
+	return err == nil && (strings.HasPrefix(s.Origin, "https://") || name == "localhost" || strings.HasSuffix(name, ".localhost"))
+}
+
+func (s Site) name() string {
+	if host, _, err := net.SplitHostPort(s.Host); err == nil {
+		return host
+	}
+	return s.Host
+}
+
 // party is the station as browsers know it. They give passkeys to names alone, and over TLS
 // or on the machine itself.
 func (s Site) party() (*webauthn.WebAuthn, error) {
-	name := s.Host
-	if host, _, err := net.SplitHostPort(s.Host); err == nil {
-		name = host
-	}
+	name := s.name()
 	w, err := webauthn.New(&webauthn.Config{
 		RPID: name, RPDisplayName: issuer(s.Name), RPOrigins: []string{s.Origin},
 		AuthenticatorSelection: protocol.AuthenticatorSelection{UserVerification: protocol.VerificationRequired},

@@ -106,42 +106,57 @@ func (u User) checkPassword(password string) error {
 	return nil
 }
 
-// Accept sets the password of whom a link was made for. All sessions end, and so does the
-// link. Errors: station.ErrNotFound for a link that does not hold; station.ErrInvalid for
-// the password.
-func (p *People) Accept(ctx context.Context, token, password string) (User, error) {
+var errNoLink = fmt.Errorf("this link does not hold any more: ask an owner for another: %w", station.ErrNotFound)
+
+// Invited is whom a link was made for. Errors: station.ErrNotFound for one that does not hold.
+func (p *People) Invited(ctx context.Context, token string) (User, error) {
 	hash := sha256.Sum256([]byte(token))
 	id := ""
 	err := p.opt.DB.Read().QueryRowContext(ctx, `SELECT user FROM people_invitations WHERE hash = ? AND until > ?`, hash[:], p.now()).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return User{}, fmt.Errorf("this link does not hold any more: ask an owner for another: %w", station.ErrNotFound)
+		return User{}, errNoLink
 	}
 	if err != nil {
 		return User{}, err
 	}
-	return p.setPassword(ctx, id, password, func(tx *sql.Tx) error {
+	return p.Find(id)
+}
+
+// Accept sets the password of whom a link was made for. All sessions end, and so does the
+// link. Errors: station.ErrNotFound for a link that does not hold; station.ErrInvalid for
+// the password.
+func (p *People) Accept(ctx context.Context, token, password string) (User, error) {
+	u, err := p.Invited(ctx, token)
+	if err != nil {
+		return User{}, err
+	}
+	hash := sha256.Sum256([]byte(token))
+	return p.setPassword(ctx, u.ID, password, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, `DELETE FROM people_invitations WHERE hash = ?`, hash[:])
 		if err != nil {
 			return err
 		}
 		if n, err := done.RowsAffected(); err != nil || n != 1 { // used meanwhile
-			return errors.Join(err, fmt.Errorf("this link does not hold any more: ask an owner for another: %w", station.ErrNotFound))
+			return errors.Join(err, errNoLink)
 		}
 		return nil
 	})
 }
 
-// ChangePassword replaces one's own password; all other sessions end. Errors:
-// ErrWrong for the old one; *client.LimitError; station.ErrInvalid for the new one.
-func (p *People) ChangePassword(ctx context.Context, c Caller, address, old, password string) (User, error) {
-	u, err := p.of(c.User)
+// Prove compares one's own password once more. Errors: ErrWrong; *client.LimitError.
+func (p *People) Prove(ctx context.Context, id, address, password string) error {
+	u, err := p.of(id)
 	if err != nil {
-		return User{}, err
+		return err
 	}
-	if err := p.right(ctx, u, true, address, old); err != nil {
-		return User{}, err
-	}
-	return p.setPassword(ctx, c.User, password, func(*sql.Tx) error { return nil }, c.Of)
+	return p.right(ctx, u, true, address, password)
+}
+
+// SetPassword replaces the password of a user who is logged in; all other sessions end.
+// Errors: station.ErrInvalid for the new one.
+func (p *People) SetPassword(ctx context.Context, c Caller, password string) error {
+	_, err := p.setPassword(ctx, c.User, password, func(*sql.Tx) error { return nil }, c.Of)
+	return err
 }
 
 // setPassword sets it with what else belongs to that, and ends all sessions but some.

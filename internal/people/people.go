@@ -93,6 +93,17 @@ const (
 	ByAdminKey   Way = "admin key" // of the settings, for moderators of posts
 )
 
+// Who is a caller in a line of a log.
+func (c Caller) Who() string {
+	switch {
+	case c.Name != "":
+		return c.Name
+	case c.Way != "":
+		return string(c.Way)
+	}
+	return "anybody"
+}
+
 // Open reads the users.
 func Open(ctx context.Context, opt Options) (*People, error) {
 	if opt.Now == nil {

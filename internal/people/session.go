@@ -149,13 +149,43 @@ func (p *People) begin(ctx context.Context, u user, agent string) (Session, erro
 	return s, nil
 }
 
+// Begin makes a session for a user who has shown otherwise who it is. Errors: ErrWrong for
+// one who is locked or gone.
+func (p *People) Begin(ctx context.Context, id, agent string) (Session, error) {
+	u, err := p.of(id)
+	if err != nil {
+		return Session{}, ErrWrong
+	}
+	return p.begin(ctx, u, agent)
+}
+
+// Longest is when a session ends at the latest, however often it is used.
+func (s Session) Longest() time.Time { return time.UnixMilli(s.CreatedAt).Add(longestSession) }
+
+// BySessionID is whose session this is; false for none that holds.
+func (p *People) BySessionID(id string) (Caller, bool) {
+	all := p.all.Load()
+	for _, s := range all.sessions {
+		if s.ID == id {
+			return p.callerOf(all, s)
+		}
+	}
+	return Caller{}, false
+}
+
 // BySession is whose cookie this is; false for none that holds.
 func (p *People) BySession(token string) (Caller, bool) {
 	all := p.all.Load()
 	s, ok := all.sessions[sha256.Sum256([]byte(token))]
+	if !ok {
+		return Caller{}, false
+	}
+	return p.callerOf(all, s)
+}
+
+func (p *People) callerOf(all *everybody, s session) (Caller, bool) {
 	u, known := all.byID[s.User]
-	now := p.opt.Now()
-	if !ok || !known || u.Locked || now.UnixMilli() >= s.Until {
+	if !known || u.Locked || p.now() >= s.Until {
 		return Caller{}, false
 	}
 	return Caller{User: u.ID, Name: u.Name, Rights: u.Role.Rights(), Way: BySession, Of: s.ID}, true
@@ -176,7 +206,7 @@ func (p *People) Used(ctx context.Context, c Caller) {
 			if s.ID != c.Of || now.Sub(time.UnixMilli(s.SeenAt)).Abs() < seenEvery {
 				continue
 			}
-			until := min(now.Add(sessionLasts).UnixMilli(), time.UnixMilli(s.CreatedAt).Add(longestSession).UnixMilli())
+			until := min(now.Add(sessionLasts).UnixMilli(), s.Longest().UnixMilli())
 			err = p.change(ctx, func(tx *sql.Tx) error {
 				_, err := tx.ExecContext(ctx, `UPDATE people_sessions SET seen = ?, until = ? WHERE hash = ?`, now.UnixMilli(), until, hash[:])
 				_, err2 := tx.ExecContext(ctx, `UPDATE people_users SET seen = ? WHERE id = ?`, now.UnixMilli(), c.User)

@@ -30,6 +30,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 )
 
@@ -37,7 +38,7 @@ import (
 func Schemas() []store.Schema {
 	return []store.Schema{
 		jobs.Schema(), webhooks.Schema(), mastering.Schema(),
-		scheduler.Schema(), channels.Schema(), guard.Schema(),
+		scheduler.Schema(), channels.Schema(), guard.Schema(), people.Schema(),
 		media.Schema(), aircopy.Schema(), content.Schema(), duplicates.Schema(), publisher.Schema(),
 		chat.Schema(), feedback.Schema(), requests.Schema(), social.Schema(), telemetry.Schema(), webpush.Schema(),
 	}

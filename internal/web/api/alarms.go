@@ -17,8 +17,8 @@ type Alarms interface {
 func (s *Server) alarms() []route {
 	const at = "/api/station/alarms"
 	return []route{
-		{get, at, stationKey, operating, "The alarms that are on, and how their receivers stand", typed(s.alarmStanding)},
-		{post, at + "/test", stationKey, heavy, "Send a test to every receiver of alarms now, and say what came of each", typed(s.testAlarms)},
+		{get, at, inside, operating, "The alarms that are on, and how their receivers stand", typed(s.alarmStanding)},
+		{post, at + "/test", owns, heavy, "Send a test to every receiver of alarms now, and say what came of each", typed(s.testAlarms)},
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/problem"
 )
@@ -156,7 +157,10 @@ type Options struct {
 	Logs map[string]func(lines int) ([]string, error)
 
 	StationKey *secret.Secret // not set: no key is needed
-	Limits     Limits
+	People     *people.People
+	// Look lets everybody see the studio, without orders.
+	Look   bool
+	Limits Limits
 	// Now is the clock that requests and guesses at the key are limited by;
 	// time.Now when nil.
 	Now func() time.Time
@@ -207,6 +211,9 @@ const keyScheme = "stationKey"
 // adminScheme is the name of the moderators' key.
 const adminScheme = "socialAdminKey"
 
+// cookieScheme is the name of a session's cookie.
+const cookieScheme = "session"
+
 // tokenScheme is the sync token's.
 const tokenScheme = "syncToken"
 
@@ -216,9 +223,10 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	cfg.DocsPath, cfg.SchemasPath = "", ""
 	cfg.Transformers = []huma.Transformer{bounded}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		keyScheme:   {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY; Authorization: Bearer takes it as well"},
-		adminScheme: {Type: "apiKey", In: "header", Name: "x-admin-key", Description: "The SOCIAL_ADMIN_KEY; Authorization: Bearer takes it as well, and the station key opens the same routes"},
-		tokenScheme: {Type: "apiKey", In: "header", Name: "x-sync-token", Description: "The SYNC_TOKEN; Authorization: Bearer takes it as well"},
+		keyScheme:    {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY, or a key of a user who has the right x-right; Authorization: Bearer takes it as well"},
+		adminScheme:  {Type: "apiKey", In: "header", Name: "x-admin-key", Description: "The SOCIAL_ADMIN_KEY; Authorization: Bearer takes it as well, and the station key opens the same routes"},
+		cookieScheme: {Type: "apiKey", In: "cookie", Name: cookieInClear, Description: "Of POST /api/session; over TLS its name is " + cookieOverTLS + ". Orders by it are taken from the station's own pages alone"},
+		tokenScheme:  {Type: "apiKey", In: "header", Name: "x-sync-token", Description: "The SYNC_TOKEN; Authorization: Bearer takes it as well"},
 	}
 	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNames())
 	// Written as text, stored as numbers.

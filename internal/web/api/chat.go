@@ -11,6 +11,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/problem"
 )
@@ -30,18 +31,18 @@ func (s *Server) chatting() []route {
 func (s *Server) moderation() []route {
 	const at = "/api/station/chat"
 	return []route{
-		{get, at + "/messages", stationKey, operating, "Search messages and comments, deleted ones too, newest first", typed(s.searchChat, may(404))},
-		{http.MethodDelete, at + "/messages/{id}", stationKey, operating, "Delete a message", typed(s.deleteLine)},
-		{http.MethodDelete, at + "/comments/{id}", stationKey, operating, "Delete a comment", typed(s.deleteLine)},
-		{post, at + "/purge", stationKey, operating, "Delete all that an author wrote of late", typed(s.purge, may(404, 409))},
-		{post, at + "/mute", stationKey, operating, "Keep the author of a message from writing", typed(s.sanctioning(s.opt.Chat.Mute), may(404, 409))},
-		{post, at + "/ban", stationKey, operating, "Keep the author of a message from writing and joining", typed(s.sanctioning(s.opt.Chat.Ban), may(404, 409))},
-		{get, at + "/sanctions", stationKey, operating, "Who is muted or banned", typed(s.sanctions)},
-		{post, at + "/lift", stationKey, operating, "End a mute or a ban", typed(s.lift, may(404))},
-		{get, at + "/words", stationKey, operating, "The word list", typed(s.words)},
-		{put, at + "/words", stationKey, operating, "Replace the word list", typed(s.putWords)},
-		{put, at + "/rooms/{room}", stationKey, operating, "How a room is kept, or the comments: what is missing stays", typed(s.putRoom)},
-		{get, at + "/audit", stationKey, operating, "What operators did, newest first", typed(s.auditLog)},
+		{get, at + "/messages", moderates, operating, "Search messages and comments, deleted ones too, newest first", typed(s.searchChat, may(404))},
+		{http.MethodDelete, at + "/messages/{id}", moderates, operating, "Delete a message", typed(s.deleteLine)},
+		{http.MethodDelete, at + "/comments/{id}", moderates, operating, "Delete a comment", typed(s.deleteLine)},
+		{post, at + "/purge", moderates, operating, "Delete all that an author wrote of late", typed(s.purge, may(404, 409))},
+		{post, at + "/mute", moderates, operating, "Keep the author of a message from writing", typed(s.sanctioning(s.opt.Chat.Mute), may(404, 409))},
+		{post, at + "/ban", moderates, operating, "Keep the author of a message from writing and joining", typed(s.sanctioning(s.opt.Chat.Ban), may(404, 409))},
+		{get, at + "/sanctions", moderates, operating, "Who is muted or banned", typed(s.sanctions)},
+		{post, at + "/lift", moderates, operating, "End a mute or a ban", typed(s.lift, may(404))},
+		{get, at + "/words", moderates, operating, "The word list", typed(s.words)},
+		{put, at + "/words", moderates, operating, "Replace the word list", typed(s.putWords)},
+		{put, at + "/rooms/{room}", moderates, operating, "How a room is kept, or the comments: what is missing stays", typed(s.putRoom)},
+		{get, at + "/audit", moderates, operating, "What operators did, newest first", typed(s.auditLog)},
 	}
 }
 
@@ -58,15 +59,19 @@ func (c *Chatter) Resolve(ctx huma.Context) []error {
 	return c.Listener.Resolve(ctx)
 }
 
-// chatter returns the sender as the chat knows it: staff with the station key, a
-// listener without a key. A wrong key is refused.
+// chatter returns the sender as the chat knows it: staff who has the right, a listener
+// without a key. A wrong key is refused.
 func (s *Server) chatter(c Chatter) (chat.Client, error) {
 	out := chat.Client{Address: c.from.Address, Device: c.from.Device}
+	if who, ok := s.session(c.request); ok && !showsKey(c.request) {
+		out.Staff = who.Rights.Has(people.Moderate) // others write as listeners do
+		return out, nil
+	}
 	if !s.opt.StationKey.Set() || sentKey(c.request) == "" {
 		return out, nil
 	}
-	if err := s.operator(c.request); err != nil {
-		return out, refusedBy(stationKey, "", err)
+	if _, err := s.need(people.Moderate, c.request); err != nil {
+		return out, refusedBy(moderates, "", err)
 	}
 	out.Staff = true
 	return out, nil

@@ -19,7 +19,7 @@ type DeadAir interface {
 // deadAir returns the rows of the dead-air guard. None is in the mission.
 func (s *Server) deadAir() []route {
 	return []route{
-		{get, "/api/station/guard", stationKey, operating, "The dead-air guard, and its alarms", typed(s.guardHistory)},
+		{get, "/api/station/guard", inside, operating, "The dead-air guard, and its alarms", typed(s.guardHistory)},
 	}
 }
 

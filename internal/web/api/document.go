@@ -80,11 +80,13 @@ func creates(op *huma.Operation) { op.DefaultStatus = http.StatusCreated }
 // refusals returns the statuses that follow from a row's guard, limit and path.
 func refusals(r route, t term) (statuses []int) {
 	switch r.guard {
-	case stationKey, moderator:
+	case looks, inside, airs, moderates, programmes, owns, moderator:
 		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	case engineOnly:
 		statuses = append(statuses, http.StatusUnauthorized)
-	case open:
+	case person:
+		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden)
+	case open, ownPages:
 		if r.method != get { // refused to other sites that the settings do not name
 			statuses = append(statuses, http.StatusForbidden)
 		}
@@ -117,6 +119,9 @@ var sections = []struct{ prefix, name string }{
 	{"/chat/", "Chat"},
 	{"/api/subscribe", "Push"},
 	{"/api/push", "Push"},
+	{"/api/session", "People"},
+	{"/api/account", "People"},
+	{"/api/people", "People"},
 	{"/api/sync", "Media sync"},
 	{"/api/station/live", "Live"},
 	{"/api/live", "Live"},

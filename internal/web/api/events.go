@@ -10,6 +10,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/onair/channels"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/problem"
 )
@@ -76,22 +77,25 @@ func (s *Server) Timeline() []Entry {
 	return queue[:min(shownQueue, len(queue))]
 }
 
-// Operator reports whether a key is the station's. It fails with *client.LimitError
-// when that address has tried too many keys, and on an open station with
-// station.ErrForbidden where another site made the browser connect.
-func (s *Server) Operator(key, address string, foreign bool) (bool, error) {
+// Staff reports what whoever connects with a key, or the ticket of a session, may do: write in
+// the chat as the station, and speak on the air. It fails with *client.LimitError when that
+// address has tried too many keys, and on an open station with station.ErrForbidden where
+// another site made the browser connect.
+func (s *Server) Staff(key, address string, foreign bool) (writes, speaks bool, err error) {
+	c := people.Caller{Rights: people.All}
 	switch {
 	case !s.opt.StationKey.Set() && foreign:
-		return false, fmt.Errorf("%w: %w", errForeign, station.ErrForbidden)
-	case !s.opt.StationKey.Set():
-		return true, nil
+		return false, false, fmt.Errorf("%w: %w", errForeign, station.ErrForbidden)
+	case s.opt.StationKey.Set():
+		err = s.guesses.TakeIf(address, func() bool {
+			known := false
+			if c, known = s.ticketHolder(key); !known {
+				c, known = s.holder(key)
+			}
+			return !known
+		})
 	}
-	admitted := false
-	err := s.guesses.TakeIf(address, func() bool {
-		admitted = s.opt.StationKey.Matches(key)
-		return !admitted
-	})
-	return admitted, err
+	return c.Rights.Has(people.Moderate), c.Rights.Has(people.Air), err
 }
 
 // refused is the acknowledgement of an event that was not carried out.

@@ -3,18 +3,20 @@ package api
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/problem"
 )
@@ -25,80 +27,152 @@ type guard int
 const (
 	// open routes answer everyone.
 	open guard = iota
+	// ownPages routes answer everyone from the station's own pages: no other site may have a
+	// browser log in.
+	ownPages
 	// engineOnly routes answer holders of the SYNC_TOKEN.
 	engineOnly
-	// stationKey routes answer holders of the STATION_KEY, or everyone when it is
-	// empty (mission: Authentication).
-	stationKey
+	// The routes of a right answer holders of the STATION_KEY, or everyone when it is empty
+	// (mission: Authentication), and users who have the right.
+	looks // everybody, too, where the operator lets them look
+	inside
+	airs
+	moderates
+	programmes
+	owns
 	// moderator routes answer holders of the SOCIAL_ADMIN_KEY, and of the STATION_KEY;
-	// nobody where the settings have no key for moderators (mission: Authentication).
+	// neither where the settings have no key for moderators (mission: Authentication). Users
+	// need the right.
 	moderator
+	// person routes answer users with a browser that is logged in.
+	person
 )
+
+// right is what a guard asks of users; none for guards that ask for something else.
+func (g guard) right() people.Right {
+	switch g {
+	case looks:
+		return people.Look
+	case inside:
+		return people.Inside
+	case airs:
+		return people.Air
+	case moderates, moderator:
+		return people.Moderate
+	case programmes:
+		return people.Programme
+	case owns:
+		return people.Own
+	}
+	return 0
+}
+
+// keyed reports whether a guard asks who somebody is.
+func (g guard) keyed() bool { return g.right() != 0 || g == person }
 
 // realm is the WWW-Authenticate of a refusal.
 func (g guard) realm() string {
-	switch g {
-	case stationKey:
-		return `Bearer realm="athir station"`
-	case moderator:
+	switch {
+	case g == moderator:
 		return `Bearer realm="athir posts"`
+	case g.keyed():
+		return `Bearer realm="athir station"`
 	}
 	return `Bearer realm="athir"`
 }
 
-// scheme is the security scheme of a guarded route in the OpenAPI document.
-func (g guard) scheme() string {
-	switch g {
-	case engineOnly:
-		return tokenScheme
-	case stationKey:
-		return keyScheme
-	case moderator:
-		return adminScheme
+// schemes are the security schemes of a guarded route in the OpenAPI document: any one is
+// enough.
+func (g guard) schemes() []string {
+	switch {
+	case g == engineOnly:
+		return []string{tokenScheme}
+	case g == moderator:
+		return []string{adminScheme, keyScheme, cookieScheme}
+	case g == person:
+		return []string{cookieScheme}
+	case g.keyed():
+		return []string{keyScheme, cookieScheme}
 	}
-	return ""
+	return nil
 }
-
-// errForeign refuses a request that another site made a browser send.
-var errForeign = errors.New("another site made the browser send this: set a station key to allow it")
 
 // errUninvited is errForeign on open routes, where cors_origins names the allowed sites.
 var errUninvited = errors.New("another site made the browser send this: cors_origins does not name it")
 
-// errNoKey refuses a request without the right key.
-var errNoKey = errors.New("send the station key as x-station-key, or as a Bearer token")
-
 // admit is the middleware of a guard.
-func (s *Server) admit(api huma.API, g guard) func(huma.Context, func(huma.Context)) {
+func (s *Server) admit(g guard) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
-		if err := s.refusal(g, r); err != nil {
-			for name, value := range refusalHeaders(g, err) {
-				ctx.SetHeader(name, value)
-			}
-			_ = huma.WriteErr(api, ctx, refusalStatus(err), station.Reason(err))
+		c, err := s.admitted(g, r)
+		if err != nil {
+			s.refuse(ctx, g, err)
 			return
 		}
-		next(ctx)
-		if g == stationKey || g == moderator {
-			s.audited(ctx)
+		if !g.keyed() {
+			next(ctx)
+			return
 		}
+		ctx = called(ctx, c)
+		if ctx.Method() == get {
+			next(ctx)
+			return
+		}
+		s.carryOut(ctx, r, c, next)
 	}
 }
 
-// refusal returns the reason why a guard refuses a request; nil when it admits it.
-func (s *Server) refusal(g guard, r *http.Request) error {
+// refuse answers in a middleware for a guard.
+func (s *Server) refuse(ctx huma.Context, g guard, err error) {
+	for name, value := range refusalHeaders(g, err) {
+		ctx.SetHeader(name, value)
+	}
+	ctx.SetHeader("Content-Type", problem.MediaType)
+	status := refusalStatus(err)
+	ctx.SetStatus(status)
+	_ = json.NewEncoder(ctx.BodyWriter()).Encode(refusalDocument(status, err)) // the client may have left
+}
+
+func refusalDocument(status int, err error) problem.Document {
+	return problem.Document{Title: http.StatusText(status), Status: status, Detail: station.Reason(err), Reason: problem.ReasonOf(err)}
+}
+
+// admitted returns who a guard lets in, where it asks for that, or the reason why it refuses a
+// request.
+func (s *Server) admitted(g guard, r *http.Request) (people.Caller, error) {
 	switch {
 	case g == engineOnly && !s.engine(r):
-		return errors.New("this route is for the playout engine: send the SYNC_TOKEN as a Bearer token")
-	case g == stationKey:
-		return s.operator(r)
-	case g == moderator:
-		return s.moderates(r)
+		return people.Caller{}, errors.New("this route is for the playout engine: send the SYNC_TOKEN as a Bearer token")
 	case g == open && !s.invited(r):
-		return errUninvited
+		return people.Caller{}, errUninvited
+	case g == ownPages && s.foreign.Check(r) != nil:
+		return people.Caller{}, errUninvited
+	case g == moderator:
+		return s.moderating(r)
+	case g == person:
+		return s.person(r)
+	case g == looks && s.opt.Look && r.Method == get && !showsKey(r):
+		c, _ := s.session(r) // who may look need not be known
+		return c, nil
+	case g.keyed():
+		return s.need(g.right(), r)
 	}
-	return nil
+	return people.Caller{}, nil
+}
+
+// person returns the user who is logged in with the browser that sends a request.
+func (s *Server) person(r *http.Request) (people.Caller, error) {
+	c, ok := s.session(r)
+	switch {
+	case s.foreign.Check(r) != nil:
+		return c, errAbroad
+	case !ok && showsKey(r):
+		return c, fmt.Errorf("%w: %w", errNoSession, station.ErrForbidden)
+	case !ok:
+		return c, errNoSession
+	}
+	s.opt.People.Used(r.Context(), c)
+	return c, nil
 }
 
 // invited reports whether a request comes from the station's own pages, from pages
@@ -114,7 +188,7 @@ func refusalStatus(err error) int {
 	switch {
 	case errors.As(err, &limit):
 		return http.StatusTooManyRequests
-	case errors.Is(err, errForeign), errors.Is(err, errUninvited), errors.Is(err, errNoAdminKey):
+	case errors.Is(err, errForeign), errors.Is(err, errAbroad), errors.Is(err, errUninvited), errors.Is(err, errNoAdminKey), errors.Is(err, station.ErrForbidden):
 		return http.StatusForbidden
 	}
 	return http.StatusUnauthorized
@@ -137,38 +211,7 @@ func refusedBy(g guard, what string, err error) error {
 	for name, value := range refusalHeaders(g, err) {
 		head.Set(name, value)
 	}
-	return huma.ErrorWithHeaders(huma.NewError(refusalStatus(err), what+station.Reason(err)), head)
-}
-
-// Wrong keys that one address may try.
-const (
-	guessesAtOnce = 10
-	guessEvery    = 6 * time.Second
-)
-
-// operator admits the station key. After too many wrong keys every key from that
-// address is refused for a while, the right one included: guessing must cost time.
-func (s *Server) operator(r *http.Request) error {
-	if !s.opt.StationKey.Set() {
-		if s.foreign.Check(r) != nil || rebound(r) {
-			return errForeign
-		}
-		return nil
-	}
-	key := sentKey(r)
-	if key == "" {
-		return errNoKey // does not count as a guess
-	}
-	admitted := false
-	err := s.guesses.TakeIf(client.Address(r), func() bool {
-		admitted = s.opt.StationKey.Matches(key)
-		return !admitted
-	})
-	if err == nil && !admitted {
-		s.opt.Log.Warn("station key refused", "from", from(r))
-		err = errNoKey
-	}
-	return err
+	return huma.ErrorWithHeaders(reasoned(err, huma.NewError(refusalStatus(err), what+station.Reason(err))), head)
 }
 
 // rebound reports whether a browser on this machine was led here by another site's
@@ -225,19 +268,6 @@ func ownPort(r *http.Request) string {
 		return ""
 	}
 	return port
-}
-
-// sentKey returns the first x-station-key, otherwise what Authorization carries: the
-// mission allows the key there, with or without the word Bearer.
-func sentKey(r *http.Request) string {
-	if key := r.Header.Get("X-Station-Key"); key != "" {
-		return key
-	}
-	sent := r.Header.Get("Authorization")
-	if scheme, key, ok := strings.Cut(sent, " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return strings.TrimSpace(key)
-	}
-	return sent
 }
 
 // engine admits the SYNC_TOKEN, and nothing without it: other programs and users of

@@ -198,7 +198,7 @@ func TestWithoutAKeyOtherSitesCannotSteer(t *testing.T) {
 		t.Errorf("told: %v", r.desk.told)
 	}
 	for _, foreign := range []bool{false, true} { // as an edge says
-		if staff, err := r.api.Operator("any", "", foreign); staff == foreign || errors.Is(err, station.ErrForbidden) != foreign {
+		if staff, _, err := r.api.Staff("any", "", foreign); staff == foreign || errors.Is(err, station.ErrForbidden) != foreign {
 			t.Errorf("an event client, foreign: %t: staff is %t, %v", foreign, staff, err)
 		}
 	}
@@ -206,7 +206,7 @@ func TestWithoutAKeyOtherSitesCannotSteer(t *testing.T) {
 	if code, _, _ := keyed.call(t, "POST", "/api/station/skip", "", "Sec-Fetch-Site", "cross-site", "X-Station-Key", "open-sesame"); code != 200 {
 		t.Errorf("another site with the key: %d", code)
 	}
-	if staff, err := keyed.api.Operator("open-sesame", "", true); !staff || err != nil {
+	if staff, speaks, err := keyed.api.Staff("open-sesame", "", true); !staff || !speaks || err != nil {
 		t.Errorf("an event client of another site with the key: %t, %v", staff, err)
 	}
 }

@@ -19,20 +19,20 @@ import (
 func (s *Server) liveControl() []route {
 	const at = "/api/station/live"
 	return []route{
-		{get, at, stationKey, operating, "Live streams, the one on the air, and all that comes in", typed(s.liveStatus, may(503))},
-		{post, at + "/register", stationKey, operating, "Add a live stream, or refresh the one of the same url, title and ingest", typed(s.registerLive, may(409))},
-		{post, at + "/remove", stationKey, operating, "Remove a live stream", typed(s.removeLive, may(404, 409))},
-		{post, at + "/vote", stationKey, operating, "Vote on a live stream: the sum counts in the ranking", typed(s.voteLive, may(404))},
-		{post, at + "/start", stationKey, operating, "Put a live stream on the air, the best one without an id; where there is none the rotation stays", typed(s.startLive, may(404, 409))},
-		{post, at + "/stop", stationKey, operating, "Back to the rotation", typed(s.stopLive)},
-		{post, at + "/hand", stationKey, operating, "Hand the air over from the stream on it to another", typed(s.handLive, may(404, 409))},
-		{post, at + "/blacklist", stationKey, operating, "Leave a stream out of the ranking until that is lifted", typed(s.blacklistLive, may(404, 409))},
-		{post, at + "/wrapup", stationKey, operating, "Ask the presenter on the air to end; 0 seconds takes it back", typed(s.wrapUpLive, may(409))},
-		{post, at + "/show", stationKey, operating, "Hold the air for a show, whoever comes and goes", typed(s.showLive, may(404, 409))},
-		{post, at + "/show/end", stationKey, operating, "Let the air go after a show", typed(s.endShowLive)},
-		{post, at + "/kick", stationKey, operating, "Disconnect a phone, whose page is told, or an encoder; who connects again waits for the studio", typed(s.kickLive, may(404, 409))},
-		{post, at + "/hold", stationKey, operating, "Let a phone's session speak; the one before waits", typed(s.holdLive, may(404, 409))},
-		{get, at + "/sources/{id}/listen", stationKey, operating, "A source's input as it comes, WAV without an end", raw(s.listenLive, gives(http.StatusOK, "audio/wav"), sourceID)},
+		{get, at, inside, operating, "Live streams, the one on the air, and all that comes in", typed(s.liveStatus, may(503))},
+		{post, at + "/register", airs, operating, "Add a live stream, or refresh the one of the same url, title and ingest", typed(s.registerLive, may(409))},
+		{post, at + "/remove", airs, operating, "Remove a live stream", typed(s.removeLive, may(404, 409))},
+		{post, at + "/vote", airs, operating, "Vote on a live stream: the sum counts in the ranking", typed(s.voteLive, may(404))},
+		{post, at + "/start", airs, operating, "Put a live stream on the air, the best one without an id; where there is none the rotation stays", typed(s.startLive, may(404, 409))},
+		{post, at + "/stop", airs, operating, "Back to the rotation", typed(s.stopLive)},
+		{post, at + "/hand", airs, operating, "Hand the air over from the stream on it to another", typed(s.handLive, may(404, 409))},
+		{post, at + "/blacklist", airs, operating, "Leave a stream out of the ranking until that is lifted", typed(s.blacklistLive, may(404, 409))},
+		{post, at + "/wrapup", airs, operating, "Ask the presenter on the air to end; 0 seconds takes it back", typed(s.wrapUpLive, may(409))},
+		{post, at + "/show", airs, operating, "Hold the air for a show, whoever comes and goes", typed(s.showLive, may(404, 409))},
+		{post, at + "/show/end", airs, operating, "Let the air go after a show", typed(s.endShowLive)},
+		{post, at + "/kick", airs, operating, "Disconnect a phone, whose page is told, or an encoder; who connects again waits for the studio", typed(s.kickLive, may(404, 409))},
+		{post, at + "/hold", airs, operating, "Let a phone's session speak; the one before waits", typed(s.holdLive, may(404, 409))},
+		{get, at + "/sources/{id}/listen", inside, operating, "A source's input as it comes, WAV without an end", raw(s.listenLive, gives(http.StatusOK, "audio/wav"), sourceID)},
 	}
 }
 

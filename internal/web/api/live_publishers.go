@@ -49,12 +49,12 @@ type LiveSlot struct {
 func (s *Server) livePublishers() []route {
 	const at, one = "/api/station/live/publishers", "/api/station/live/publishers/{id}"
 	return []route{
-		{get, at, stationKey, operating, "Accounts of people who go live, and where they come in", typed(s.listPublishers, may(503))},
-		{post, at, stationKey, operating, "Make a publisher; only this answer shows its secret", typed(s.addPublisher, creates, may(409))},
-		{put, one, stationKey, operating, "Change a publisher: what is missing goes back to its default", typed(s.changePublisher)},
-		{http.MethodDelete, one, stationKey, operating, "Delete a publisher, and end what it sends", typed(s.removePublisher)},
-		{post, one + "/revoke", stationKey, operating, "Refuse a publisher from now on, and end what it sends", typed(s.revokePublisher)},
-		{post, one + "/secret", stationKey, operating, "Make a new secret, which only this answer shows; the old one ends", typed(s.newPublisherSecret)},
+		{get, at, inside, operating, "Accounts of people who go live, and where they come in", typed(s.listPublishers, may(503))},
+		{post, at, programmes, operating, "Make a publisher; only this answer shows its secret", typed(s.addPublisher, creates, may(409))},
+		{put, one, programmes, operating, "Change a publisher: what is missing goes back to its default", typed(s.changePublisher)},
+		{http.MethodDelete, one, programmes, operating, "Delete a publisher, and end what it sends", typed(s.removePublisher)},
+		{post, one + "/revoke", programmes, operating, "Refuse a publisher from now on, and end what it sends", typed(s.revokePublisher)},
+		{post, one + "/secret", programmes, operating, "Make a new secret, which only this answer shows; the old one ends", typed(s.newPublisherSecret)},
 	}
 }
 

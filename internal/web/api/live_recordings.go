@@ -60,11 +60,11 @@ type LiveListeners struct {
 func (s *Server) liveRecordings() []route {
 	const at, one = "/api/station/live/recordings", "/api/station/live/recordings/{name}"
 	return []route{
-		{get, at, stationKey, operating, "Recordings of live broadcasts, the newest first", typed(s.listRecordings, may(503))},
-		{get, one, stationKey, operating, "A recording; download=1 as a file to save", raw(s.recording, recordingFile)},
-		{http.MethodDelete, one, stationKey, operating, "Delete a recording", typed(s.removeRecording, may(409))},
-		{post, one + "/ticket", stationKey, operating, "An address at which a browser can play or save a recording for six hours without the key", typed(s.recordingTicket)},
-		{post, one + "/category", stationKey, operating, "Take a recording into the library: it is checked and mastered like any file of the inbox", typed(s.keepRecording, may(409))},
+		{get, at, inside, operating, "Recordings of live broadcasts, the newest first", typed(s.listRecordings, may(503))},
+		{get, one, inside, operating, "A recording; download=1 as a file to save", raw(s.recording, recordingFile)},
+		{http.MethodDelete, one, programmes, operating, "Delete a recording", typed(s.removeRecording, may(409))},
+		{post, one + "/ticket", inside, operating, "An address at which a browser can play or save a recording for six hours without the key", typed(s.recordingTicket)},
+		{post, one + "/category", programmes, operating, "Take a recording into the library: it is checked and mastered like any file of the inbox", typed(s.keepRecording, may(409))},
 		{get, "/api/live/recordings/{name}", open, reading, "A recording, with a ticket of the operator's in the query", raw(s.ticketedRecording, recordingFile, recordingTicketAsked)},
 	}
 }
@@ -245,7 +245,7 @@ func (s *Server) recordingTicket(_ context.Context, in *RecordingName) (*ticketA
 
 func (s *Server) ticketedRecording(w http.ResponseWriter, r *http.Request) error {
 	if !s.tickets.valid(r.URL.Query().Get("ticket"), r.PathValue("name"), s.opt.Now()) {
-		w.Header().Set("WWW-Authenticate", stationKey.realm())
+		w.Header().Set("WWW-Authenticate", inside.realm())
 		return fmt.Errorf("the ticket is not for this recording, or no longer valid: ask for another: %w", station.ErrUnauthentic)
 	}
 	return s.recording(w, r)

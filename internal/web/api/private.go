@@ -3,13 +3,13 @@ package api
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/library/content"
 	deadair "github.com/athir-radio/athir/internal/onair/guard"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/production"
 )
 
@@ -20,8 +20,6 @@ import (
 // withheld stands for a text that is not empty and not for everybody.
 const withheld = "the reason is shown with the station key"
 
-type operatorKey struct{}
-
 // recognizing is the middleware of open routes.
 func (s *Server) recognizing(g guard) huma.Middlewares {
 	if g != open {
@@ -30,27 +28,28 @@ func (s *Server) recognizing(g guard) huma.Middlewares {
 	return huma.Middlewares{s.recognize}
 }
 
-// recognize lets the answer of an open route hold what is the operator's, where the
-// request carries the station key. A wrong key is a guess, as elsewhere.
+// recognize lets the answer of an open route hold what is for those who work at the station,
+// where the request shows one. A wrong key is a guess, as elsewhere.
 func (s *Server) recognize(ctx huma.Context, next func(huma.Context)) {
-	if r, _ := humago.Unwrap(ctx); s.recognized(r) {
-		ctx = huma.WithValue(ctx, operatorKey{}, true)
+	r, _ := humago.Unwrap(ctx)
+	if c, ok := s.recognized(r); ok {
+		ctx = called(ctx, c)
 	}
 	next(ctx)
 }
 
-// recognized reports whether a request to an open route is the operator's. A proxy's
+// recognized returns who sends a request to an open route, if that one is known. A proxy's
 // own Authorization is none of a guess.
-func (s *Server) recognized(r *http.Request) bool {
-	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if s.opt.StationKey.Set() && r.Header.Get("X-Station-Key") == "" && !strings.EqualFold(scheme, "Bearer") {
-		return false
+func (s *Server) recognized(r *http.Request) (people.Caller, bool) {
+	if s.opt.StationKey.Set() && !showsKey(r) {
+		return s.session(r)
 	}
-	return s.operator(r) == nil
+	c, err := s.caller(r)
+	return c, err == nil
 }
 
-// forOperator reports whether recognize has found the operator.
-func forOperator(ctx context.Context) bool { return ctx.Value(operatorKey{}) != nil }
+// forOperator reports whether an answer may hold what is for those who work at the station.
+func forOperator(ctx context.Context) bool { return callerOf(ctx).Rights.Has(people.Inside) }
 
 // veil replaces a text that is not empty.
 func veil(text *string) {

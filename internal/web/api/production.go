@@ -41,19 +41,19 @@ type Producer interface {
 func (s *Server) production() []route {
 	return []route{
 		{get, "/api/content/status", open, searching, "Counts per category, last run, sources", polled(typed(s.contentStatus), s.ofStation)},
-		{post, "/api/content/refresh", stationKey, heavy, "Refresh the library", s.refresh()},
-		{post, "/api/content/plan", stationKey, heavy, "What a refresh would do: nothing is fetched or moved", long(production.ContentLane, "content plan", s.plan)},
-		{post, "/api/content/restore", stationKey, heavy, "Emergency restore from the archive", long(production.ContentLane, "content restore", s.restore)},
-		{post, "/api/imaging/generate", stationKey, heavy, "Make sweepers, IDs, voice drops and stingers", long("imaging", "imaging", s.imagingAll)},
-		{post, "/api/imaging/sweepers", stationKey, heavy, "Make sweepers, drops and IDs anew", long("imaging", "sweepers", s.imagingSweepers)},
-		{post, "/api/imaging/stingers", stationKey, heavy, "Make stingers anew", long("imaging", "stingers", s.imagingStingers)},
-		{post, "/api/bulletin/generate", stationKey, heavy, "Make a bulletin", long("bulletin", "bulletin", s.bulletin)},
+		{post, "/api/content/refresh", programmes, heavy, "Refresh the library", s.refresh()},
+		{post, "/api/content/plan", programmes, heavy, "What a refresh would do: nothing is fetched or moved", long(production.ContentLane, "content plan", s.plan)},
+		{post, "/api/content/restore", programmes, heavy, "Emergency restore from the archive", long(production.ContentLane, "content restore", s.restore)},
+		{post, "/api/imaging/generate", programmes, heavy, "Make sweepers, IDs, voice drops and stingers", long("imaging", "imaging", s.imagingAll)},
+		{post, "/api/imaging/sweepers", programmes, heavy, "Make sweepers, drops and IDs anew", long("imaging", "sweepers", s.imagingSweepers)},
+		{post, "/api/imaging/stingers", programmes, heavy, "Make stingers anew", long("imaging", "stingers", s.imagingStingers)},
+		{post, "/api/bulletin/generate", programmes, heavy, "Make a bulletin", long("bulletin", "bulletin", s.bulletin)},
 		{get, "/api/bulletin/status", open, reading, "Newest bulletin, headlines, the time as it is told", typed(s.bulletinStatus)},
 		{get, "/api/bulletin/headlines", open, reading, "All headlines that are kept: the next bulletin reads the first three; and the version that PUT needs", typed(s.headlines, may(409))},
-		{put, "/api/bulletin/headlines", stationKey, operating, "Replace the headlines that were read, for the next bulletin; refused if they have changed since, or were cut", typed(s.setHeadlines, may(409))},
-		{get, "/api/jobs", stationKey, operating, "Long work, newest first", typed(s.jobs)},
-		{get, "/api/jobs/{id}", stationKey, operating, "One job: progress, log, result", typed(s.job)},
-		{post, "/api/jobs/{id}/cancel", stationKey, operating, "Cancel a job", typed(s.cancelJob, may(409))},
+		{put, "/api/bulletin/headlines", programmes, operating, "Replace the headlines that were read, for the next bulletin; refused if they have changed since, or were cut", typed(s.setHeadlines, may(409))},
+		{get, "/api/jobs", inside, operating, "Long work, newest first", typed(s.jobs)},
+		{get, "/api/jobs/{id}", inside, operating, "One job: progress, log, result", typed(s.job)},
+		{post, "/api/jobs/{id}/cancel", programmes, operating, "Cancel a job", typed(s.cancelJob, may(409))},
 	}
 }
 

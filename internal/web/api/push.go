@@ -11,6 +11,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -152,8 +153,8 @@ func (s *Server) subscribe(ctx context.Context, in *subscribeInput) (*wishesAnsw
 		return nil, err
 	}
 	if slices.Contains(in.Body.Topics, string(webpush.Alert)) {
-		if err := s.operator(in.http); err != nil {
-			return nil, refusedBy(stationKey, "the topic alert is for operators: ", err)
+		if _, err := s.need(people.Inside, in.http); err != nil {
+			return nil, refusedBy(inside, "the topic alert is for operators: ", err)
 		}
 		in.from.Staff = true
 	}

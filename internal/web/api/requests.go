@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/audience/requests"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -22,9 +23,9 @@ func (s *Server) requesting() []route {
 		{get, at, open, reading, "The queue of requests, one's own, and how often one may ask", typed(s.requests)},
 		{post, at, open, writing, "Ask for a song", typed(s.request, creates, may(404, 409))},
 		{http.MethodDelete, at + "/{id}", open, writing, "Take a request back: one's own, or any with the station key", typed(s.cancelRequest, may(401, 404, 409))},
-		{get, studio, stationKey, operating, "The queue with notes, what is over, and what was done by hand", typed(s.requestsOfStudio, may(409))},
-		{put, studio + "/open", stationKey, operating, "Take requests, or none", typed(s.openRequests, may(409))},
-		{post, studio + "/{id}/refuse", stationKey, operating, "Refuse a request; the asker is told why", typed(s.refuseRequest, may(404, 409))},
+		{get, studio, inside, operating, "The queue with notes, what is over, and what was done by hand", typed(s.requestsOfStudio, may(409))},
+		{put, studio + "/open", moderates, operating, "Take requests, or none", typed(s.openRequests, may(409))},
+		{post, studio + "/{id}/refuse", moderates, operating, "Refuse a request; the asker is told why", typed(s.refuseRequest, may(404, 409))},
 	}
 }
 
@@ -224,11 +225,12 @@ func (s *Server) cancelRequest(ctx context.Context, in *cancelRequestInput) (*st
 	if err != nil {
 		return nil, err
 	}
-	if sentKey(in.http) == "" {
+	who, loggedIn := s.session(in.http)
+	if sentKey(in.http) == "" && (!loggedIn || !who.Rights.Has(people.Moderate)) {
 		return nil, q.Cancel(ctx, in.asker(), in.ID)
 	}
-	if err := s.operator(in.http); err != nil {
-		return nil, refusedBy(stationKey, "", err)
+	if _, err := s.need(people.Moderate, in.http); err != nil {
+		return nil, refusedBy(moderates, "", err)
 	}
 	return nil, q.Remove(ctx, in.ID)
 }

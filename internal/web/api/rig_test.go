@@ -32,6 +32,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/test/contract"
@@ -65,6 +66,7 @@ type rig struct {
 	live    *onAir
 	posts   *api.Social
 	db      *store.DB
+	people  *people.People
 	file    string // of the database
 	rebuilt bool   // whether a change of the configuration rebuilds
 	files   api.Files
@@ -144,6 +146,9 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	r.openBoard(t)
 	r.openOutward(t)
 	all := r.openChannels(t)
+	if r.people, err = people.Open(t.Context(), people.Options{Log: r.log, DB: r.db}); err != nil {
+		t.Fatal(err)
+	}
 	r.openChat(t)
 	r.openRequests(t)
 	dir := t.TempDir()
@@ -169,6 +174,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 		Count: func() telemetry.Count {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
+		People: r.people,
 		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
 		Reactions: &r.reactions, Chat: r.chat, Requests: r.asked, Social: r.openSocial(t), Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,

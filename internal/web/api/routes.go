@@ -1,17 +1,16 @@
 package api
 
 import (
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/problem"
@@ -41,16 +40,16 @@ func (s *Server) routes() []route {
 		{get, "/stream/{channelId}", open, unmetered, "A channel's audio", raw(s.stream, audio, channelID)},
 		// Channels
 		{get, "/api/channels", open, reading, "List channels", typed(s.channels)},
-		{post, "/api/channels/create", stationKey, operating, "Create a channel beside the main one", typed(s.createChannel, creates, may(409, 503))},
-		{post, "/api/channels/{id}/queue", stationKey, operating, "Push a track onto a channel's queue; on main it is heard next", typed(s.queueOn, may(409, 503))},
-		{http.MethodDelete, "/api/channels/{id}", stationKey, operating, "Remove a channel", typed(s.removeChannel, may(409, 503))},
+		{post, "/api/channels/create", programmes, operating, "Create a channel beside the main one", typed(s.createChannel, creates, may(409, 503))},
+		{post, "/api/channels/{id}/queue", airs, operating, "Push a track onto a channel's queue; on main it is heard next", typed(s.queueOn, may(409, 503))},
+		{http.MethodDelete, "/api/channels/{id}", programmes, operating, "Remove a channel", typed(s.removeChannel, may(409, 503))},
 		// Content and library
 		{get, "/api/library", open, searching, "Inventory of the media library", polled(typed(s.library), s.ofStation)},
 	}, s.production(), []route{
 		// Media sync: the token is in the query, and checked there
 		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia, syncFile, syncPath)},
 		{get, "/api/sync/m3u", open, unmetered, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U, syncFile)},
-	}, s.stationControl(), s.liveControl(), s.livePublishers(), s.liveRecordings(), s.liveNode(), s.deadAir(), s.alarms(), s.webhooks(), s.subscriptions(), s.moderation(), s.chatting(), s.socialPlatform(), s.requesting(), []route{
+	}, s.stationControl(), s.liveControl(), s.livePublishers(), s.liveRecordings(), s.liveNode(), s.deadAir(), s.alarms(), s.webhooks(), s.subscriptions(), s.moderation(), s.chatting(), s.socialPlatform(), s.requesting(), s.sessions(), s.account(), s.people(), []route{
 		// Telemetry and other routes
 		{get, "/api/status", open, reading, "Now playing, listeners, bandwidth", polled(typed(s.status), s.ofStation)},
 		{get, "/api/schedule", open, reading, "The full rotation with onAir and aired flags; why, with explain", polled(typed(s.schedule), s.ofAir)},
@@ -77,33 +76,33 @@ func (s *Server) routes() []route {
 func (s *Server) stationControl() []route {
 	const at = "/api/station"
 	return []route{
-		{get, at + "/state", stationKey, operating, "Snapshot: rotation, queue, decks, config, live, now playing", typed(s.state)},
-		{get, at + "/config", stationKey, operating, "The station configuration", typed(s.config)},
-		{put, at + "/config", stationKey, operating, "Deep-merge a patch into the configuration (RFC 7396)", patches[policy.Document](s.patchConfig, may(503))},
-		{put, at + "/genres", stationKey, operating, "Update GENRE_SPLIT", patches[genres](s.section("GENRE_SPLIT"), may(503))},
-		{put, at + "/weights", stationKey, operating, "Update MASHUP_CHANCE and STOCHASTIC_SFX_CHANCE", typed(s.setWeights, may(503))},
-		{put, at + "/rotation", stationKey, operating, "Update the rotation's knobs", patches[rotation.Knobs](s.section("ROTATION"), may(503))},
-		{put, at + "/dayparts", stationKey, operating, "Set the daypart windows", patches[dayparts](s.sectionList("DAYPARTS", "dayparts"), may(503))},
-		{post, at + "/dayparts/clear", stationKey, operating, "Take the operator's windows away: the built-in ones hold", typed(s.clearDayparts, may(503))},
-		{get, at + "/clocks", stationKey, operating, "The hour clocks", typed(s.clocks)},
-		{put, at + "/clocks", stationKey, operating, "Set the hour clocks", patches[clocks](s.sectionList("CLOCKS", "clocks"), may(503))},
-		{get, at + "/mood", stationKey, operating, "The mood in force, and all presets", typed(s.mood)},
-		{put, at + "/mood", stationKey, operating, "Apply a mood preset", typed(s.setMood, may(503))},
-		{get, at + "/singers", stationKey, operating, "Singer catalogs per category", typed(s.singers)},
-		{post, at + "/singers", stationKey, operating, "Add, remove or replace singers of a category", typed(s.setSingers, may(503))},
-		{get, at + "/queries", stationKey, operating, "Trend queries per category", typed(s.queries)},
-		{put, at + "/queries", stationKey, operating, "Replace the trend queries of a category", typed(s.setQueries, may(503))},
-		{post, at + "/content/fetch", stationKey, heavy, "Fetch new material of a category", long(production.ContentLane, "content fetch", s.fetch)},
-		{post, at + "/content/scrub", stationKey, heavy, "Archive junk of a category", long(production.ContentLane, "content scrub", s.scrub)},
-		{post, at + "/content/refresh", stationKey, heavy, "Refresh the library", s.refresh()},
-		{post, at + "/rotation/rebuild", stationKey, operating, "Rebuild the rotation on air and push it", typed(s.rebuild, may(409, 503))},
-		{post, at + "/skip", stationKey, operating, "Skip what plays", typed(s.skip, may(409, 503))},
-		{post, at + "/play", stationKey, operating, "Force a track of a category to the head, and skip to it", typed(s.play, may(404, 409, 503))},
-		{post, at + "/config/save", stationKey, operating, "Keep the configuration over restarts", typed(s.saveConfig, may(503))},
-		{post, at + "/config/reset", stationKey, operating, "Delete the configuration file; the defaults are in force", typed(s.resetConfig, may(503))},
-		{get, at + "/log", stationKey, operating, "The newest lines of a log", typed(s.log)},
-		{get, at + "/telemetry/airings", stationKey, operating, "What aired, with how many listening", s.airings()},
-		{get, at + "/rules", stationKey, operating, "The rules of the rotation, the least important first", typed(s.rules)},
+		{get, at + "/state", inside, operating, "Snapshot: rotation, queue, decks, config, live, now playing", typed(s.state)},
+		{get, at + "/config", looks, operating, "The station configuration", typed(s.config)},
+		{put, at + "/config", programmes, operating, "Deep-merge a patch into the configuration (RFC 7396)", patches[policy.Document](s.patchConfig, may(503))},
+		{put, at + "/genres", programmes, operating, "Update GENRE_SPLIT", patches[genres](s.section("GENRE_SPLIT"), may(503))},
+		{put, at + "/weights", programmes, operating, "Update MASHUP_CHANCE and STOCHASTIC_SFX_CHANCE", typed(s.setWeights, may(503))},
+		{put, at + "/rotation", programmes, operating, "Update the rotation's knobs", patches[rotation.Knobs](s.section("ROTATION"), may(503))},
+		{put, at + "/dayparts", programmes, operating, "Set the daypart windows", patches[dayparts](s.sectionList("DAYPARTS", "dayparts"), may(503))},
+		{post, at + "/dayparts/clear", programmes, operating, "Take the operator's windows away: the built-in ones hold", typed(s.clearDayparts, may(503))},
+		{get, at + "/clocks", looks, operating, "The hour clocks", typed(s.clocks)},
+		{put, at + "/clocks", programmes, operating, "Set the hour clocks", patches[clocks](s.sectionList("CLOCKS", "clocks"), may(503))},
+		{get, at + "/mood", looks, operating, "The mood in force, and all presets", typed(s.mood)},
+		{put, at + "/mood", programmes, operating, "Apply a mood preset", typed(s.setMood, may(503))},
+		{get, at + "/singers", looks, operating, "Singer catalogs per category", typed(s.singers)},
+		{post, at + "/singers", programmes, operating, "Add, remove or replace singers of a category", typed(s.setSingers, may(503))},
+		{get, at + "/queries", looks, operating, "Trend queries per category", typed(s.queries)},
+		{put, at + "/queries", programmes, operating, "Replace the trend queries of a category", typed(s.setQueries, may(503))},
+		{post, at + "/content/fetch", programmes, heavy, "Fetch new material of a category", long(production.ContentLane, "content fetch", s.fetch)},
+		{post, at + "/content/scrub", programmes, heavy, "Archive junk of a category", long(production.ContentLane, "content scrub", s.scrub)},
+		{post, at + "/content/refresh", programmes, heavy, "Refresh the library", s.refresh()},
+		{post, at + "/rotation/rebuild", airs, operating, "Rebuild the rotation on air and push it", typed(s.rebuild, may(409, 503))},
+		{post, at + "/skip", airs, operating, "Skip what plays", typed(s.skip, may(409, 503))},
+		{post, at + "/play", airs, operating, "Force a track of a category to the head, and skip to it", typed(s.play, may(404, 409, 503))},
+		{post, at + "/config/save", programmes, operating, "Keep the configuration over restarts", typed(s.saveConfig, may(503))},
+		{post, at + "/config/reset", programmes, operating, "Delete the configuration file; the defaults are in force", typed(s.resetConfig, may(503))},
+		{get, at + "/log", programmes, operating, "The newest lines of a log", typed(s.log)},
+		{get, at + "/telemetry/airings", looks, operating, "What aired, with how many listening", s.airings()},
+		{get, at + "/rules", looks, operating, "The rules of the rotation, the least important first", typed(s.rules)},
 	}
 }
 
@@ -122,10 +121,13 @@ func (s *Server) Handler() http.Handler {
 			OperationID: operationID(r.method, r.path), Method: r.method, Path: r.path, Summary: r.summary, Description: term.text(),
 			Tags: []string{section(r.path)}, Errors: refusals(r, term),
 			MaxBodyBytes: term.body,
-			Middlewares:  slices.Concat(crossing(shared.middleware(r)), s.metered(r.limit), huma.Middlewares{s.admit(api, r.guard)}, s.recognizing(r.guard)),
+			Middlewares:  slices.Concat(crossing(shared.middleware(r)), s.metered(r.limit), huma.Middlewares{s.admit(r.guard)}, s.recognizing(r.guard)),
 		}
-		if scheme := r.guard.scheme(); scheme != "" {
-			op.Security = []map[string][]string{{scheme: {}}}
+		for _, scheme := range r.guard.schemes() {
+			op.Security = append(op.Security, map[string][]string{scheme: {}})
+		}
+		if right := r.guard.right(); right != 0 {
+			op.Extensions = map[string]any{"x-right": right.Names()[0]}
 		}
 		r.serve(s, mux, api, op)
 		methods[r.path] = append(methods[r.path], r.method)
@@ -148,8 +150,8 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) unknown(methods map[string][]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, stationPrefix) {
-			if err := s.refusal(stationKey, r); err != nil {
-				for name, value := range refusalHeaders(stationKey, err) {
+			if _, err := s.need(people.Look, r); err != nil {
+				for name, value := range refusalHeaders(looks, err) {
 					w.Header().Set(name, value)
 				}
 				problem.Answer(w, refusalStatus(err), station.Reason(err))
@@ -163,20 +165,6 @@ func (s *Server) unknown(methods map[string][]string) http.Handler {
 		}
 		problem.Answer(w, http.StatusNotFound, "there is no such route: see /openapi.json")
 	})
-}
-
-// audited logs what an operator has done, and from where.
-func (s *Server) audited(ctx huma.Context) {
-	if ctx.Method() == get {
-		return
-	}
-	r, _ := humago.Unwrap(ctx)
-	level := slog.LevelInfo
-	if ctx.Status() >= http.StatusBadRequest {
-		level = slog.LevelWarn
-	}
-	s.opt.Log.Log(ctx.Context(), level, "station control", "route", ctx.Method()+" "+ctx.Operation().Path,
-		"status", ctx.Status(), "from", from(r))
 }
 
 // from returns the sender's address, for the log.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/social"
 	why "github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/problem"
 )
@@ -106,32 +108,41 @@ var errNoAdminKey = errors.New("the settings have no social_admin_key: nobody ma
 // errNotModerator refuses a request without the moderators' key.
 var errNotModerator = errors.New("send the SOCIAL_ADMIN_KEY as x-admin-key, or as a Bearer token")
 
-// moderates admits the SOCIAL_ADMIN_KEY, and the station key, whose holder may do all. Wrong
-// keys are guesses, as elsewhere.
-func (s *Server) moderates(r *http.Request) error {
-	if s.opt.Social == nil || s.opt.Social.AdminKey == "" {
-		return errNoAdminKey
+// moderating admits the SOCIAL_ADMIN_KEY, the station key, whose holder may do all, and users
+// who have the right. Wrong keys are guesses, as elsewhere.
+func (s *Server) moderating(r *http.Request) (people.Caller, error) {
+	key := cmp.Or(r.Header.Get("X-Station-Key"), r.Header.Get("X-Admin-Key"), sentKey(r))
+	if _, ok := s.session(r); ok && !showsKey(r) {
+		return s.need(people.Moderate, r)
 	}
-	if s.opt.StationKey.Set() && r.Header.Get("X-Station-Key") != "" && s.operator(r) == nil {
-		return nil
+	if people.IsKey(key) {
+		c, err := s.byKey(r, key)
+		if err == nil && !c.Rights.Has(people.Moderate) {
+			err = people.Lacks(people.Moderate)
+		}
+		return c, err
 	}
-	key := r.Header.Get("X-Admin-Key")
-	if key == "" {
-		key = sentKey(r)
+	switch {
+	case s.opt.Social == nil || s.opt.Social.AdminKey == "":
+		return people.Caller{}, errNoAdminKey
+	case key == "":
+		return people.Caller{}, errNotModerator
 	}
-	if key == "" {
-		return errNotModerator
-	}
-	admitted := false
+	out, admitted := people.Caller{Rights: people.Look | people.Moderate, Way: people.ByAdminKey}, false
 	err := s.guesses.TakeIf(client.Address(r), func() bool {
-		admitted = equal(key, s.opt.Social.AdminKey) || s.opt.StationKey.Matches(key)
+		switch {
+		case s.opt.StationKey.Matches(key):
+			out, admitted = people.Caller{Rights: people.All, Way: people.ByStationKey}, true
+		case equal(cmp.Or(r.Header.Get("X-Admin-Key"), key), s.opt.Social.AdminKey):
+			admitted = true
+		}
 		return !admitted
 	})
 	if err == nil && !admitted {
 		s.opt.Log.Warn("moderator's key refused", "from", from(r))
 		err = errNotModerator
 	}
-	return err
+	return out, err
 }
 
 // Visitor is the sender of a request to the platform, for inputs to embed.
@@ -158,10 +169,11 @@ func poster(from feedback.Client) social.Client {
 // isModerator reports whether a visitor showed the moderators' key. Without any key nothing is
 // asked of the limits on guesses.
 func (s *Server) isModerator(r *http.Request) bool {
-	if r.Header.Get("X-Admin-Key") == "" && sentKey(r) == "" {
+	if _, ok := s.session(r); !ok && r.Header.Get("X-Admin-Key") == "" && sentKey(r) == "" {
 		return false
 	}
-	return s.moderates(r) == nil
+	_, err := s.moderating(r)
+	return err == nil
 }
 
 // PostID is the path of a post.

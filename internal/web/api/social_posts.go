@@ -56,7 +56,7 @@ func (s *Server) posts(ctx context.Context, in *postsInput) (*postsAnswer, error
 	candidates := in.Status == "candidate"
 	var staff bool
 	if in.Status != string(social.Approved) && !candidates || in.Reason != "" || in.Appeals || in.By != "" {
-		if err := s.moderates(in.request); err != nil {
+		if _, err := s.moderating(in.request); err != nil {
 			return nil, refusedBy(moderator, "only moderators see these posts: ", err)
 		}
 		staff = true

@@ -24,14 +24,14 @@ type Webhooks interface {
 func (s *Server) webhooks() []route {
 	const at, one = "/api/station/webhooks", "/api/station/webhooks/{id}"
 	return []route{
-		{get, at, stationKey, operating, "The webhooks, and the events there are", typed(s.listWebhooks)},
-		{post, at, stationKey, operating, "Make a webhook; only this answer shows its secret", typed(s.addWebhook, creates, may(409))},
-		{get, one, stationKey, operating, "A webhook", typed(s.webhook)},
-		{put, one, stationKey, operating, "Change a webhook: what is missing stays", typed(s.changeWebhook)},
-		{http.MethodDelete, one, stationKey, operating, "Delete a webhook with its queue and its log", typed(s.removeWebhook)},
-		{post, one + "/test", stationKey, operating, "Send a test message now, and say what came of it", typed(s.testWebhook)},
-		{get, one + "/deliveries", stationKey, operating, "Messages of a webhook with their attempts, newest first", typed(s.deliveries)},
-		{post, one + "/deliveries/{delivery}/redeliver", stationKey, operating, "Send a message again, under its old id", typed(s.redeliver, may(409))},
+		{get, at, owns, operating, "The webhooks, and the events there are", typed(s.listWebhooks)},
+		{post, at, owns, operating, "Make a webhook; only this answer shows its secret", typed(s.addWebhook, creates, may(409))},
+		{get, one, owns, operating, "A webhook", typed(s.webhook)},
+		{put, one, owns, operating, "Change a webhook: what is missing stays", typed(s.changeWebhook)},
+		{http.MethodDelete, one, owns, operating, "Delete a webhook with its queue and its log", typed(s.removeWebhook)},
+		{post, one + "/test", owns, operating, "Send a test message now, and say what came of it", typed(s.testWebhook)},
+		{get, one + "/deliveries", owns, operating, "Messages of a webhook with their attempts, newest first", typed(s.deliveries)},
+		{post, one + "/deliveries/{delivery}/redeliver", owns, operating, "Send a message again, under its old id", typed(s.redeliver, may(409))},
 	}
 }
 

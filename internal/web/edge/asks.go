@@ -8,9 +8,9 @@ type Row struct {
 	Gives string
 	Says  string
 	// here carries out the event in the edge itself; nil hands it to the desk.
-	here  func(e *Edge, v *visitor, ask Ask, reply func(answer))
-	staff bool
-	audio bool
+	here   func(e *Edge, v *visitor, ask Ask, reply func(answer))
+	speaks bool
+	audio  bool
 }
 
 // Asks is the mission's table of events from client to server (Events), followed by
@@ -23,9 +23,9 @@ func Asks() []Row {
 		{Event: "join", Takes: "{name, room}", Gives: "{room, history, state, members}", Says: "Joins a chat room: message, from the station", here: (*Edge).join},
 		{Event: "sendMessage", Takes: "{type: text|voice|image, text?, data?, room?, user?, id?}", Gives: "{message}", Says: "A message to the room: message; room and user are those of the last join where it gives none"},
 		{Event: "reaction", Takes: "{msgId, emoji, user}", Gives: "{counts}", Says: "Reacts to a chat message: message_reaction"},
-		{Event: "start_stream", Takes: "nothing, or {type: MIME type of the audio}", Gives: "{}", Says: "Begins live audio from the studio; needs the station key", staff: true},
-		{Event: "audio_data", Takes: "a chunk of audio, binary", Gives: "{bytes}", Says: "Live audio", staff: true, audio: true},
-		{Event: "stop_stream", Takes: "nothing", Gives: "{}", Says: "Ends live audio; the engine returns to automation", staff: true},
+		{Event: "start_stream", Takes: "nothing, or {type: MIME type of the audio}", Gives: "{}", Says: "Begins live audio from the studio; needs the station key, or the ticket of a user with the right air", speaks: true},
+		{Event: "audio_data", Takes: "a chunk of audio, binary", Gives: "{bytes}", Says: "Live audio", speaks: true, audio: true},
+		{Event: "stop_stream", Takes: "nothing", Gives: "{}", Says: "Ends live audio; the engine returns to automation", speaks: true},
 
 		{Event: "leave_channel", Takes: "channelId", Gives: "{channel}", Says: "Changes of a channel beside main come no more", here: (*Edge).leaveChannel},
 		{Event: "leave", Takes: "{room}", Gives: "{room}", Says: "Leaves a chat room", here: (*Edge).leave},

@@ -38,7 +38,8 @@ type Source interface {
 type Client struct {
 	Address string `json:"address,omitempty"` // by kit/client.Address; empty for this machine
 	Device  string `json:"device,omitempty"`  // random id that the browser keeps
-	Staff   bool   `json:"staff,omitempty"`   // sent the station key
+	Staff   bool   `json:"staff,omitempty"`   // writes in the chat as the station
+	Speaks  bool   `json:"speaks,omitempty"`  // may send live audio
 	// Socket is the connection's id, unique within one edge.
 	Socket string `json:"socket"`
 	// Seats are the chat rooms that the connection is in, the last joined last.
@@ -80,10 +81,11 @@ type Options struct {
 	Log    *slog.Logger
 	Source Source
 	Desk   Desk
-	// Staff reports whether a key is the station's; foreign says that another site made
+	// Staff reports what a key, or the ticket of a session, lets its holder do: write in
+	// the chat as the station, and send live audio; foreign says that another site made
 	// the browser connect. It fails when that address has tried too many keys, and where
 	// every key is the station's and the site is foreign.
-	Staff func(key, address string, foreign bool) (bool, error)
+	Staff func(key, address string, foreign bool) (writes, speaks bool, err error)
 	// Refused makes the answer to a request that the edge refuses itself.
 	Refused func(err error) json.RawMessage
 	// Present is called regularly with the connections of this edge.

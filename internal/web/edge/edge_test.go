@@ -119,7 +119,9 @@ func open(t *testing.T, source edge.Source, d edge.Desk, also ...func(context.Co
 func newEdge(source edge.Source, d edge.Desk) *edge.Edge {
 	return edge.New(edge.Options{
 		Log: quiet(), Source: source, Desk: d, Refused: refused, Present: func(edge.Presence) {},
-		Staff: func(key, _ string, _ bool) (bool, error) { return key == "the key", nil },
+		Staff: func(key, _ string, _ bool) (writes, speaks bool, err error) {
+			return key == "the key", key == "the key", nil
+		},
 	})
 }
 

@@ -22,11 +22,11 @@ func TestTheStationHearsThatAnotherSiteLedADeskHere(t *testing.T) {
 	problem := func(err error) json.RawMessage {
 		return fmt.Appendf(nil, `{"ok":false,"error":{"detail":%q}}`, err)
 	}
-	station := edge.NewStation(edge.StationOptions{Hub: hub, Refused: problem, Operator: func(_, _ string, foreign bool) (bool, error) {
+	station := edge.NewStation(edge.StationOptions{Hub: hub, Refused: problem, Operator: func(_, _ string, foreign bool) (writes, speaks bool, err error) {
 		if foreign {
-			return false, errors.New("another site")
+			return false, false, errors.New("another site")
 		}
-		return true, nil
+		return true, true, nil
 	}})
 	for _, foreign := range []bool{false, true} {
 		e := edge.New(edge.Options{

@@ -62,7 +62,7 @@ func offers(h socket.Handshake, shown handshake, pid string) bool {
 // had begun on the air has ended with its connection.
 func (e *Edge) offer(v *visitor, shown handshake) {
 	pid, offset := v.Presented()
-	if v.from.Staff || !offers(v.Handshake(), shown, pid) {
+	if v.from.Staff || v.from.Speaks || !offers(v.Handshake(), shown, pid) {
 		return
 	}
 	if len(offset) > mostOffset {

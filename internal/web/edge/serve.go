@@ -73,7 +73,7 @@ func (g guests) Do(ctx context.Context, ask Ask) json.RawMessage {
 	switch {
 	case ask.Event == operatorEvent:
 		return g.refused(fmt.Errorf("this edge takes no station key: open the page at the control plane: %w", station.ErrForbidden))
-	case ask.From.Staff, slices.Contains(g.staff, ask.Event):
+	case ask.From.Staff, ask.From.Speaks, slices.Contains(g.staff, ask.Event):
 		return g.refused(fmt.Errorf("%.40s: this edge speaks for listeners alone: %w", ask.Event, station.ErrForbidden))
 	}
 	return g.desk.Do(ctx, ask)
@@ -81,7 +81,7 @@ func (g guests) Do(ctx context.Context, ask Ask) json.RawMessage {
 
 func staffOnly() (events []string) {
 	for _, r := range Asks() {
-		if r.staff {
+		if r.speaks {
 			events = append(events, r.Event)
 		}
 	}

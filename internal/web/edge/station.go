@@ -31,8 +31,8 @@ type StationOptions struct {
 	Feedback *feedback.Feedback
 	Chat     *chat.Chat
 	Live     *injection.Desk
-	Operator func(key, address string, foreign bool) (bool, error) // whether a key is the station's: see Options.Staff
-	Refused  func(err error) json.RawMessage                       // makes the answer to a refused request
+	Operator func(key, address string, foreign bool) (writes, speaks bool, err error) // see Options.Staff
+	Refused  func(err error) json.RawMessage                                          // makes the answer to a refused request
 }
 
 // NewStation makes a Station.
@@ -48,8 +48,8 @@ func NewStation(o StationOptions) *Station {
 		"audio_data":   a.audioData,
 		"stop_stream":  a.stopStream,
 		operatorEvent: withBody(func(_ context.Context, from Client, in operatorAsk) (any, error) {
-			staff, err := o.Operator(in.Key, from.Address, in.Foreign)
-			return operatorAnswer{staff}, err
+			writes, speaks, err := o.Operator(in.Key, from.Address, in.Foreign)
+			return operatorAnswer{writes, &speaks}, err
 		}),
 	}
 	return a

@@ -75,15 +75,16 @@ func (e *Edge) connected(s *socket.Socket) error {
 		v.from.Device = shown.Device
 	}
 	if shown.Key != "" {
-		staff, err := e.opt.Staff(shown.Key, v.from.Address, s.Handshake().Foreign)
+		writes, speaks, err := e.opt.Staff(shown.Key, v.from.Address, s.Handshake().Foreign)
 		if err != nil {
 			return &socket.ConnectError{Message: station.Reason(err)}
 		}
-		if !staff {
+		if !writes && !speaks {
 			return &socket.ConnectError{Message: "auth.key: is not the station key"}
 		}
-		v.from.Staff = true
-	} else {
+		v.from.Staff, v.from.Speaks = writes, speaks
+	}
+	if !v.from.Speaks {
 		s.LimitBinary(mostStray)
 	}
 	s.Data = v
@@ -94,7 +95,7 @@ func (e *Edge) connected(s *socket.Socket) error {
 // left ends the live audio of a desk that disconnected, after its earlier requests.
 func (e *Edge) left(s *socket.Socket) {
 	v, ok := s.Data.(*visitor)
-	if !ok || !v.from.Staff {
+	if !ok || !v.from.Speaks {
 		return
 	}
 	e.enqueue(v, turn{do: func() {
@@ -125,7 +126,7 @@ func (e *Edge) asked(row Row, s *socket.Socket, ev *socket.Event) {
 		return
 	}
 	ask, err := read(row, v.from, ev)
-	if err == nil && row.staff && !v.from.Staff {
+	if err == nil && row.speaks && !v.from.Speaks {
 		err = fmt.Errorf("%s: show the station key as auth.key: %w", row.Event, station.ErrUnauthentic)
 	}
 	if err != nil {
