@@ -71,7 +71,8 @@ func (p *People) BeginPasskey(ctx context.Context, id string, site Site) (Ceremo
 	return p.ceremonies.begin(options, state, p.opt.Now())
 }
 
-// AddPasskey takes what the browser made. Errors: ErrCeremony; station.ErrInvalid for the name.
+// AddPasskey takes what the browser made. Errors: ErrCeremony; station.ErrInvalid for the name
+// and for what was made.
 func (p *People) AddPasskey(ctx context.Context, id string, site Site, state, name string, answer []byte) (Passkey, error) {
 	if name = clean(name); name == "" || utf8.RuneCountInString(name) > longestName {
 		return Passkey{}, &FieldError{"name", fmt.Sprintf("says which device it is, in 1 to %d characters", longestName)}
@@ -90,11 +91,11 @@ func (p *People) AddPasskey(ctx context.Context, id string, site Site, state, na
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBody(bytes.NewReader(answer))
 	if err != nil {
-		return Passkey{}, p.refused("passkey refused", id, err)
+		return Passkey{}, p.notMade(id, err)
 	}
 	made, err := w.CreateCredential(u, began, parsed)
 	if err != nil {
-		return Passkey{}, p.refused("passkey refused", id, err)
+		return Passkey{}, p.notMade(id, err)
 	}
 	text, err := json.Marshal(made)
 	if err != nil {
@@ -172,6 +173,12 @@ func (p *People) PasskeyLogin(ctx context.Context, site Site, state string, answ
 		return Session{}, err
 	}
 	return p.begin(ctx, found.user, agent)
+}
+
+// notMade logs why a passkey was not taken.
+func (p *People) notMade(id string, err error) error {
+	p.opt.Log.Warn("passkey refused", "user", id, "err", err)
+	return &FieldError{"answer", "is no passkey for this station"}
 }
 
 // refused logs why, which the other side is not told.

@@ -1,18 +1,23 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/athir-radio/athir/internal/people"
+)
 
 // Row is one row of the endpoint table, as tests walk it.
 type Row struct {
 	Method, Path string
 	BehindKey    bool // the guard of its row asks who somebody is
+	Right        people.Right
 }
 
 // Rows is the endpoint table.
 func Rows() []Row {
 	var out []Row
 	for _, r := range (&Server{}).routes() {
-		out = append(out, Row{r.method, r.path, r.guard.keyed()})
+		out = append(out, Row{r.method, r.path, r.guard.keyed(), r.guard.right()})
 	}
 	return out
 }

@@ -167,6 +167,9 @@ func (s *Server) person(r *http.Request) (people.Caller, error) {
 	case s.foreign.Check(r) != nil:
 		return c, errAbroad
 	case !ok && showsKey(r):
+		if _, err := s.caller(r); err != nil {
+			return c, err
+		}
 		return c, fmt.Errorf("%w: %w", errNoSession, station.ErrForbidden)
 	case !ok:
 		return c, errNoSession

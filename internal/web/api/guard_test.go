@@ -21,12 +21,13 @@ func TestEveryStationRouteStandsBehindTheKey(t *testing.T) {
 	for _, row := range api.Rows() {
 		// What makes work needs the key as well; listeners vote, and the node's live
 		// programs show the token.
-		listeners := map[string]bool{"/api/upnext/votes": true, "/api/reactions": true, "/api/vibe": true, "/api/subscribe": true, "/api/subscribe/mine": true, "/api/comments": true, "/api/requests": true, "/api/social/posts": true, "/api/social/upload/{type}": true}
+		listeners := map[string]bool{"/api/upnext/votes": true, "/api/reactions": true, "/api/vibe": true, "/api/subscribe": true, "/api/subscribe/mine": true, "/api/comments": true, "/api/requests": true, "/api/social/posts": true, "/api/social/upload/{type}": true,
+			"/api/session": true, "/api/session/passkey/begin": true, "/api/session/passkey": true, "/api/session/invitation": true, "/api/session/invitation/accept": true}
 		for _, does := range []string{"vote", "react", "report", "withdraw", "appeal"} {
 			listeners["/api/social/posts/{id}/"+does] = true // the last two with the post's own secret
 		}
 		work := (row.Method == "POST" || row.Method == "PUT") && row.Path != "/metadata" && !listeners[row.Path] && !strings.HasPrefix(row.Path, "/api/live/")
-		must := strings.HasPrefix(row.Path, "/api/station") || row.Path == "/api/social/posts/{id}/alike" || strings.HasPrefix(row.Path, "/api/jobs") || work ||
+		must := strings.HasPrefix(row.Path, "/api/station") || row.Path == "/api/social/posts/{id}/alike" || strings.HasPrefix(row.Path, "/api/jobs") || strings.HasPrefix(row.Path, "/api/account") || strings.HasPrefix(row.Path, "/api/people") || work ||
 			row.Method == "DELETE" && strings.HasPrefix(row.Path, "/api/channels")
 		if must != row.BehindKey {
 			t.Errorf("%s %s: behind the key: %v", row.Method, row.Path, row.BehindKey)

@@ -35,6 +35,9 @@ func refusal(err error) error {
 	if after := problem.RetryAfter(err); after != "" {
 		return huma.ErrorWithHeaders(out, http.Header{"Retry-After": {after}})
 	}
+	if doc.Status == http.StatusUnauthorized {
+		return huma.ErrorWithHeaders(out, http.Header{"Www-Authenticate": {open.realm()}})
+	}
 	return out
 }
 

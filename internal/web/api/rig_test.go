@@ -244,6 +244,9 @@ func (r *rig) call(t *testing.T, method, path, body string, headers ...string) (
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {

@@ -53,7 +53,7 @@ type standingBody struct {
 	Open     bool         `json:"open" doc:"Whether the station has no key: everybody may do all"`
 	Look     bool         `json:"look" doc:"Whether everybody may see the studio"`
 	Passkeys bool         `json:"passkeys" doc:"Whether this address can have passkeys: they need a name, and TLS"`
-	User     *SessionUser `json:"user" doc:"Who is logged in; null: nobody"`
+	User     *SessionUser `json:"user,omitempty" doc:"Who is logged in; missing: nobody"`
 	Way      people.Way   `json:"way" enum:",session,key,station key" doc:"By what one is known"`
 	Rights   []string     `json:"rights" nullable:"false" enum:"look,inside,air,moderate,programme,own" doc:"What one may do"`
 }
