@@ -46,6 +46,7 @@ type commands struct {
 	Upgrade    upgradeCmd    `cmd:"" help:"Have the running station go on as this version: role by role, nobody disconnected."`
 	Rotate     rotateCmd     `cmd:"" help:"Replace a secret: the old and the new one valid side by side for a time, nobody disconnected."`
 	Credential credentialCmd `cmd:"" help:"Print what an edge on another machine needs to join."`
+	People     peopleCmd     `cmd:"" help:"Who works at the station: users with roles, and what they ordered."`
 	Alarm      alarmCmd      `cmd:"" help:"Alarms that reach the operator."`
 	Doctor     doctorCmd     `cmd:"" help:"Look at the station and its machine, running or stopped, and say what is wrong."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

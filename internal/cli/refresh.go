@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -207,11 +208,18 @@ func (r *remote) call(ctx context.Context, method, path string, body []byte, int
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]int{http.StatusOK, http.StatusAccepted}, resp.StatusCode) {
+	if !slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, resp.StatusCode) {
 		var problem struct {
 			Detail string `json:"detail"`
+			Errors []struct {
+				Location string `json:"location"`
+				Message  string `json:"message"`
+			} `json:"errors"`
 		}
 		_ = json.Unmarshal(text, &problem)
+		for _, e := range problem.Errors {
+			problem.Detail += fmt.Sprintf("; %s: %s", strings.TrimPrefix(e.Location, "body."), e.Message)
+		}
 		return fmt.Errorf("the station refused the request (%d): %s", resp.StatusCode, problem.Detail)
 	}
 	return json.Unmarshal(text, into)

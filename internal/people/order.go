@@ -31,6 +31,9 @@ type Order struct {
 	Status  int    `json:"status"` // of HTTP; 0: its outcome is not known
 }
 
+// Who is the one who gave an order, in a line of text.
+func (o Order) Who() string { return Caller{Name: o.Name, Way: o.Way}.Who() }
+
 // Ordered writes an order before it is carried out, so that a kill in its midst leaves a
 // trace, and returns the function that notes its outcome and what it was in detail. The log
 // never keeps an order from being carried out: on a full or a slow disk it says so and goes on.

@@ -184,6 +184,7 @@ func (p *People) notMade(id string, err error) error {
 // refused logs why, which the other side is not told.
 func (p *People) refused(what, id string, err error) error {
 	p.opt.Log.Warn(what, "user", id, "err", err)
+	p.refusals.Add(1)
 	return ErrWrong
 }
 

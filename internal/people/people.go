@@ -60,7 +60,9 @@ type People struct {
 	ceremonies *ceremonies
 	turn       sync.Mutex   // one change after another
 	noting     atomic.Int64 // from when on a last use is noted again, after one that could not be
-	all        atomic.Pointer[everybody]
+
+	logins, refusals atomic.Uint64 // since the start
+	all              atomic.Pointer[everybody]
 }
 
 // everybody is what the database has, by what is looked up at each request. It is replaced
@@ -126,6 +128,18 @@ func Open(ctx context.Context, opt Options) (*People, error) {
 	}
 	p.all.Store(all)
 	return p, nil
+}
+
+// Stats are figures of people. Logins and Refused count from the start.
+type Stats struct {
+	Users, Sessions, Keys int
+	Logins, Refused       uint64
+}
+
+// Stats returns them.
+func (p *People) Stats() Stats {
+	all := p.all.Load()
+	return Stats{Users: len(all.users), Sessions: len(all.sessions), Keys: len(all.keys), Logins: p.logins.Load(), Refused: p.refusals.Load()}
 }
 
 // change makes one change to the rows, and publishes what they are after it.

@@ -103,6 +103,7 @@ func (p *People) guess(u user, address string, try func() (bool, error)) error {
 	if err != nil || !ok {
 		if err == nil {
 			p.opt.Log.Warn("login refused", "user", u.ID, "address", address)
+			p.refusals.Add(1)
 			err = ErrWrong
 		}
 		return err
@@ -145,6 +146,7 @@ func (p *People) begin(ctx context.Context, u user, agent string) (Session, erro
 	if err != nil {
 		return Session{}, err
 	}
+	p.logins.Add(1)
 	p.opt.Log.Info("logged in", "user", u.ID, "login", u.Login, "session", s.ID)
 	return s, nil
 }

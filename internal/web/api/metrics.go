@@ -18,7 +18,7 @@ import (
 func (s *Server) newMetrics() http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	for _, m := range slices.Concat(s.airFigures(), s.audienceFigures(), s.liveFigures(), s.opt.Metrics) {
+	for _, m := range slices.Concat(s.airFigures(), s.audienceFigures(), s.liveFigures(), s.peopleFigures(), s.opt.Metrics) {
 		reg.MustRegister(m.collector())
 	}
 	for _, g := range s.opt.Groups {
