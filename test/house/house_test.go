@@ -31,7 +31,7 @@ var floors = [][]string{
 	{"internal/sound/audiofile", "internal/sound/ffmpeg", "internal/sound/fourier", "internal/sound/loudness", "internal/sound/synth", "internal/sound/wav"},
 	{"internal/sound/"},
 	{"internal/onair/rotation", "internal/onair/playlist", "internal/live", "internal/alarm"},
-	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/", "internal/alarm/"},
+	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/", "internal/alarm/", "internal/people"},
 	{"internal/production"},
 	{"internal/web/", "internal/node/"},
 	{"internal/config"}, // beside the edges, beneath app: nothing below knows of settings

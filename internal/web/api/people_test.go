@@ -41,6 +41,25 @@ func (r *rig) session(t *testing.T, login string, role people.Role) string {
 	return "athir=" + begun.Token
 }
 
+// What the manual speaks of.
+const exampleUser, exampleKey, exampleBrowser = "q5n2wz7kda", "k4yqmb2zra", "s7hd3xw5ne"
+
+// exampleUser makes them, and returns their names in the manual and here.
+func (r *rig) exampleUser(t *testing.T) []string {
+	t.Helper()
+	r.user(t, "omar", people.Owner)
+	u := r.user(t, "nour", people.Presenter)
+	key, err := r.people.AddKey(t.Context(), people.Key{User: u.ID, Name: "scripts"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, err := r.people.Begin(t.Context(), u.ID, "Firefox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{exampleUser, u.ID, exampleKey, key.ID, exampleBrowser, begun.ID}
+}
+
 func (r *rig) sendAs(t *testing.T, method, path string, body any, headers ...string) (int, http.Header, map[string]any) {
 	t.Helper()
 	text, err := json.Marshal(body)
