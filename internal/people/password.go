@@ -18,10 +18,16 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// Argon2id with 64 MiB and three passes: RFC 9106, the second recommended option.
+// Cost is what a guess at a password costs, with argon2id.
+type Cost struct {
+	Passes uint32
+	Memory uint32 // KiB
+}
+
+// Recommended is the second recommended option of RFC 9106.
+func Recommended() Cost { return Cost{Passes: 3, Memory: 64 << 10} }
+
 const (
-	argonPasses  = 3
-	argonMemory  = 64 << 10 // KiB
 	argonThreads = 4
 	argonSalt    = 16
 	argonSum     = 32
@@ -46,16 +52,13 @@ func (p *People) hashed(ctx context.Context, work func()) error {
 }
 
 // newHash is a password in PHC form.
-func newHash(password string) string {
+func (c Cost) hash(password string) string {
 	salt := make([]byte, argonSalt)
 	_, _ = rand.Read(salt) // it never fails
-	key := argon2.IDKey([]byte(password), salt, argonPasses, argonMemory, argonThreads, argonSum)
+	key := argon2.IDKey([]byte(password), salt, c.Passes, c.Memory, argonThreads, argonSum)
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonThreads, encode(salt), encode(key))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.Memory, c.Passes, argonThreads, encode(salt), encode(key))
 }
-
-// nobody is what the password of a login that does not exist is compared with.
-const nobody = "$argon2id$v=19$m=65536,t=3,p=4$YXRoaXItbm9ib2R5ISEhIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // matches compares a password with one in PHC form.
 func matches(hash, password string) bool {
@@ -170,7 +173,7 @@ func (p *People) setPassword(ctx context.Context, id, password string, also func
 		return User{}, err
 	}
 	hash := ""
-	if err := p.hashed(ctx, func() { hash = newHash(password) }); err != nil {
+	if err := p.hashed(ctx, func() { hash = p.opt.Cost.hash(password) }); err != nil {
 		return User{}, err
 	}
 	kept := ""

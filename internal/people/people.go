@@ -9,6 +9,7 @@ package people
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
 	"embed"
@@ -48,6 +49,8 @@ type Options struct {
 	Log *slog.Logger
 	DB  *store.DB
 	Now func() time.Time
+	// Cost of passwords; Recommended where it is zero.
+	Cost Cost
 }
 
 // People are all users. Methods may be called from any goroutine; a change is on disk when
@@ -57,6 +60,7 @@ type People struct {
 	address    *client.Limits // wrong passwords of an address
 	user       *client.Limits // and for a user
 	hashing    chan struct{}  // each password takes 64 MiB: two at once
+	nobody     string         // what the password of a login that does not exist is compared with
 	ceremonies *ceremonies
 	turn       sync.Mutex   // one change after another
 	noting     atomic.Int64 // from when on a last use is noted again, after one that could not be
@@ -111,6 +115,9 @@ func Open(ctx context.Context, opt Options) (*People, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
+	if opt.Cost == (Cost{}) {
+		opt.Cost = Recommended()
+	}
 	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate tables of people: %w", err)
 	}
@@ -118,6 +125,7 @@ func Open(ctx context.Context, opt Options) (*People, error) {
 		opt: opt, hashing: make(chan struct{}, 2),
 		address: client.NewLimits(guessesAtOnce, guessEvery, opt.Now), user: client.NewLimits(guessesOfUserAtOnce, guessEvery, opt.Now),
 	}
+	p.nobody = opt.Cost.hash(rand.Text())
 	var err error
 	if p.ceremonies, err = newCeremonies(); err != nil {
 		return nil, fmt.Errorf("make the seal of passkeys: %w", err)

@@ -41,11 +41,12 @@ type rig struct {
 	time *clock
 	path string
 	db   *store.DB
+	cost people.Cost
 }
 
 func open(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, time: &clock{t: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)}, path: filepath.Join(t.TempDir(), "athir.db")}
+	r := &rig{t: t, time: &clock{t: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)}, path: filepath.Join(t.TempDir(), "athir.db"), cost: people.Cost{Passes: 1, Memory: 1 << 10}}
 	r.again()
 	return r
 }
@@ -65,7 +66,7 @@ func (r *rig) again() {
 	r.t.Cleanup(func() { _ = db.Close() })
 	r.db = db
 	log, _ := testkit.Log(r.t)
-	if r.People, err = people.Open(r.t.Context(), people.Options{Log: log, DB: db, Now: r.time.now}); err != nil {
+	if r.People, err = people.Open(r.t.Context(), people.Options{Log: log, DB: db, Now: r.time.now, Cost: r.cost}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -181,6 +182,23 @@ func TestTheDatabaseHoldsNoSecretThatOpens(t *testing.T) {
 		if secret == "" || strings.Contains(all.String(), secret) {
 			t.Errorf("the %s is in the database", what)
 		}
+	}
+}
+
+// What a password costs is in its hash, so that another cost leaves those that are there good.
+func TestPasswordsAreKeptAsRecommended(t *testing.T) {
+	r := open(t)
+	r.cost = people.Cost{}
+	r.again()
+	r.user("omar", people.Owner)
+	var hash string
+	if err := r.db.Read().QueryRowContext(t.Context(), `SELECT password FROM people_users`).Scan(&hash); err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=65536,t=3,p=4$") {
+		t.Errorf("%q, %v", hash, err)
+	}
+	r.cost = people.Cost{Passes: 1, Memory: 1 << 10}
+	r.again()
+	if _, err := r.login("omar", good, ""); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -81,7 +81,7 @@ func (p *People) byLogin(login string) (user, bool) {
 func (p *People) right(ctx context.Context, u user, known bool, address, password string) error {
 	hash := u.password
 	if !known || hash == "" {
-		hash = nobody
+		hash = p.nobody
 	}
 	return p.guess(u, address, func() (ok bool, err error) {
 		err = p.hashed(ctx, func() { ok = matches(hash, norm.NFC.String(password)) })

@@ -146,7 +146,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	r.openBoard(t)
 	r.openOutward(t)
 	all := r.openChannels(t)
-	if r.people, err = people.Open(t.Context(), people.Options{Log: r.log, DB: r.db}); err != nil {
+	if r.people, err = people.Open(t.Context(), people.Options{Log: r.log, DB: r.db, Cost: people.Cost{Passes: 1, Memory: 1 << 10}}); err != nil {
 		t.Fatal(err)
 	}
 	r.openChat(t)
