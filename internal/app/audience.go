@@ -71,7 +71,7 @@ func openAudience(ctx context.Context, cfg *config.Config, log *slog.Logger, db 
 // station carries out the requests of event clients.
 func (a *audience) station(surface *api.Server) *edge.Station {
 	return edge.NewStation(edge.StationOptions{
-		Hub: a.hub, Feedback: a.said, Chat: a.chat, Live: a.live, Operator: surface.Staff, Refused: api.Refused,
+		Hub: a.hub, Feedback: a.said, Chat: a.chat, Live: a.live, Operator: surface.Staff, People: surface.People(), Refused: api.Refused,
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
@@ -64,7 +65,7 @@ func moderated(t *testing.T) *moderation {
 	mirror := events.NewFollower(m.log, away)
 	e := edge.New(edge.Options{
 		Log: m.log, Source: mirror, Desk: edge.Remote{Bus: away, Refused: api.Refused}, Refused: api.Refused,
-		Staff: func(string, string, bool) (writes, speaks bool, err error) { return false, false, nil }, Present: func(edge.Presence) {},
+		Staff: func(string, string, bool) (people.Caller, error) { return people.Caller{}, nil }, Present: func(edge.Presence) {},
 	})
 	m.edge = httptest.NewServer(e.Handler())
 	m.run(mirror.Run, e.Run)

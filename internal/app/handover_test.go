@@ -15,6 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
@@ -39,7 +40,7 @@ func listenTo(t *testing.T, cfg *config.Config, db *store.DB) *listened {
 	a.edge = edge.New(edge.Options{
 		Log: log, Source: a.hub, Refused: api.Refused, Present: func(edge.Presence) {}, Socket: onedge.SocketOptions(cfg, log), Saved: a.sockets,
 		Desk:  edge.NewStation(edge.StationOptions{Hub: a.hub, Chat: a.chat, Refused: api.Refused}),
-		Staff: func(string, string, bool) (writes, speaks bool, err error) { return false, false, nil },
+		Staff: func(string, string, bool) (people.Caller, error) { return people.Caller{}, nil },
 	})
 	srv := httptest.NewServer(a.edge.Handler())
 	stop := testkit.Background(t, a.edge.Run)

@@ -31,8 +31,18 @@ type Enrolment struct {
 	QR []string `json:"qr" nullable:"false"`
 }
 
-// NewFactor makes the secret of a second factor. Nothing is kept until Enrol.
-func (p *People) NewFactor(id, station string) (Enrolment, error) {
+// pending is a second factor that waits for its first code.
+type pending struct {
+	secret string
+	until  time.Time
+}
+
+// enrolled is how long a second factor waits for its first code.
+const enrolled = 15 * time.Minute
+
+// NewFactor makes the secret of a second factor. It is kept in memory alone until Enrol: after
+// a restart another one has to be made.
+func (p *People) NewFactor(ctx context.Context, id, station string) (Enrolment, error) {
 	u, err := p.of(id)
 	if err != nil {
 		return Enrolment{}, err
@@ -41,6 +51,11 @@ func (p *People) NewFactor(id, station string) (Enrolment, error) {
 	if err != nil {
 		return Enrolment{}, fmt.Errorf("make second factor: %w", err)
 	}
+	if err := p.inTurn(ctx); err != nil {
+		return Enrolment{}, err
+	}
+	p.pending[id] = pending{k.Secret(), p.opt.Now().Add(enrolled)}
+	p.turned()
 	rows, err := modules(k.URL())
 	return Enrolment{Secret: k.Secret(), URL: k.URL(), QR: rows}, err
 }
@@ -75,11 +90,20 @@ func issuer(station string) string {
 	return "Athir"
 }
 
-// Enrol puts a second factor in force, by a code that its app shows, and returns recovery
-// codes, which are shown once. Errors: station.ErrInvalid for the code.
+// Enrol puts the newest second factor of NewFactor in force, by a code that its app shows, and
+// returns recovery codes, which are shown once. Errors: station.ErrInvalid for the code, and
+// for another secret than the newest.
 func (p *People) Enrol(ctx context.Context, id, secret, code string) (codes []string, err error) {
 	if _, err := p.of(id); err != nil {
 		return nil, err
+	}
+	if err := p.inTurn(ctx); err != nil {
+		return nil, err
+	}
+	waiting := p.pending[id]
+	p.turned()
+	if subtle.ConstantTimeCompare([]byte(waiting.secret), []byte(secret)) != 1 || secret == "" || p.opt.Now().After(waiting.until) {
+		return nil, &FieldError{"secret", "does not hold any more: begin again"}
 	}
 	at, ok := stepOf(secret, code, p.opt.Now(), 0)
 	if !ok {
@@ -90,6 +114,7 @@ func (p *People) Enrol(ctx context.Context, id, secret, code string) (codes []st
 		codes = append(codes, text[:4]+"-"+text[4:8]+"-"+text[8:12]+"-"+text[12:])
 	}
 	err = p.change(ctx, func(tx *sql.Tx) error {
+		delete(p.pending, id)
 		_, err := tx.ExecContext(ctx, `UPDATE people_users SET totp = ?, totp_step = ? WHERE id = ?`, secret, at, id)
 		_, err2 := tx.ExecContext(ctx, `DELETE FROM people_recovery WHERE user = ?`, id)
 		if err := errors.Join(err, err2); err != nil {
@@ -128,7 +153,7 @@ func (p *People) DropFactor(ctx context.Context, id string) error {
 
 // RemoveFactors ends a user's second factor and passkeys, and all sessions: whoever lost a
 // phone logs in with the password alone, and whoever found it does not stay in. Errors:
-// station.ErrNotFound; station.ErrConflict for the last owner, who would be left without a way in.
+// station.ErrNotFound.
 func (p *People) RemoveFactors(ctx context.Context, id string) (User, error) {
 	if _, err := p.of(id); err != nil {
 		return User{}, err
@@ -157,7 +182,7 @@ func (p *People) RecoveryLeft(ctx context.Context, id string) (n int, err error)
 // second checks a code and uses it up: a step of the app, and a recovery code, each are
 // good once, whoever looks over a shoulder.
 func (p *People) second(ctx context.Context, u user, address, code string) error {
-	return p.guess(u, address, func() (bool, error) {
+	return p.guess(u, address, p.codes, "user "+u.ID, func() (bool, error) {
 		used := false
 		err := p.change(ctx, func(tx *sql.Tx) error {
 			now, err := p.of(u.ID)
@@ -188,7 +213,11 @@ func recoveryHash(code string) sum {
 }
 
 // stepOf is the step that a code belongs to, within totpSkew of now and after the newest used.
+// One that was used in what is the future again was used by a clock that was wrong.
 func stepOf(secret, code string, now time.Time, used int64) (step int64, ok bool) {
+	if used > now.Unix()/totpPeriod+totpSkew {
+		used = 0
+	}
 	code = strings.Join(strings.Fields(code), "")
 	for at := -totpSkew; at <= totpSkew; at++ {
 		t := now.Add(time.Duration(at) * totpPeriod * time.Second)

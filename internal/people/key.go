@@ -111,9 +111,18 @@ func IsKey(text string) bool { return strings.HasPrefix(text, KeyPrefix) }
 func (p *People) ByKey(secret string) (Caller, bool) {
 	all := p.all.Load()
 	k, ok := all.keys[sha256.Sum256([]byte(secret))]
-	u, known := all.byID[k.User]
-	if !ok || !known || u.Locked || k.Until != 0 && p.now() >= k.Until {
+	if !ok {
 		return Caller{}, false
 	}
-	return Caller{User: u.ID, Name: u.Name, Rights: u.Role.Rights() & k.Role.Rights(), Way: ByKey, Of: k.ID}, true
+	return p.callerBy(all, k)
+}
+
+func (p *People) callerBy(all *everybody, k key) (Caller, bool) {
+	u, known := all.byID[k.User]
+	if !known || u.Locked || k.Until != 0 && p.now() >= k.Until {
+		return Caller{}, false
+	}
+	return Caller{
+		User: u.ID, Name: u.Name, Rights: u.Role.Rights() & k.Role.Rights(), Way: ByKey, Of: k.ID, stale: k.UsedDay < day(p.opt.Now()),
+	}, true
 }

@@ -8,11 +8,14 @@ import (
 	"time"
 )
 
-// keptOrders is how long the log of orders goes back, mostOrders how many it has at most.
 const (
+	// keptOrders is how long the log of orders goes back, mostOrders how many it has at most
+	// of one user: whoever gives many cannot drive out what others did.
 	keptOrders = 365 * 24 * time.Hour
-	mostOrders = 200_000
-	longDetail = 4 << 10
+	mostOrders = 20_000
+	// prunedEvery is after how many orders those that are too many are removed.
+	prunedEvery = 1000
+	longDetail  = 4 << 10
 	// waitForLog bounds how long an order waits for its line.
 	waitForLog = 2 * time.Second
 )
@@ -47,8 +50,10 @@ func (p *People) Ordered(ctx context.Context, c Caller, o Order) (done func(stat
 		if err != nil {
 			return err
 		}
-		o.N, err = out.LastInsertId()
-		return err
+		if o.N, err = out.LastInsertId(); err != nil || o.N%prunedEvery != 0 {
+			return err
+		}
+		return prune(ctx, tx)
 	})
 	if err != nil {
 		p.opt.Log.Error("cannot write the log of orders; the order goes on", "order", o.Order, "by", o.Name, "err", err)
@@ -77,7 +82,7 @@ func (p *People) Orders(ctx context.Context, user string, before int64, most int
 		before = 1<<63 - 1
 	}
 	rows, err := p.opt.DB.Read().QueryContext(ctx, `SELECT n, at, user, name, way, order_, target, detail, address, status
-		FROM people_orders WHERE n < ?1 AND (?2 = '' OR user = ?2) ORDER BY n DESC LIMIT ?3`, before, user, min(max(most, 1), 500))
+		FROM people_orders WHERE n < ?1 AND (?2 = '' OR user = ?2) ORDER BY n DESC LIMIT ?3`, before, user, max(most, 1))
 	if err != nil {
 		return nil, fmt.Errorf("read the log of orders: %w", err)
 	}
@@ -93,17 +98,35 @@ func (p *People) Orders(ctx context.Context, user string, before int64, most int
 	return out, rows.Err()
 }
 
-// Run tidies once a day until ctx ends.
+// Run notes last uses, and tidies once a day, until ctx ends.
 func (p *People) Run(ctx context.Context) error {
+	tidy := time.NewTimer(0)
+	defer tidy.Stop()
 	for {
-		if err := p.Tidy(ctx); err != nil && ctx.Err() == nil {
-			p.opt.Log.Warn("cannot tidy people", "err", err)
-		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(24 * time.Hour):
+		case c := <-p.uses:
+			if err := p.note(ctx, c); err != nil && ctx.Err() == nil {
+				p.opt.Log.Warn("cannot note the last use", "user", c.User, "way", c.Way, "err", err)
+				pause(ctx, noteAgain)
+			}
+		case <-tidy.C:
+			if err := p.Tidy(ctx); err != nil && ctx.Err() == nil {
+				p.opt.Log.Warn("cannot tidy people", "err", err)
+			}
+			tidy.Reset(24 * time.Hour)
 		}
+	}
+}
+
+// noteAgain is how long no last use is noted after one that could not be.
+const noteAgain = time.Minute
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 
@@ -113,8 +136,14 @@ func (p *People) Tidy(ctx context.Context) error {
 	return p.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM people_sessions WHERE until <= ?`, now.UnixMilli())
 		_, err2 := tx.ExecContext(ctx, `DELETE FROM people_invitations WHERE until <= ?`, now.UnixMilli())
-		_, err3 := tx.ExecContext(ctx, `DELETE FROM people_orders WHERE at < ? OR n <= (SELECT max(n) FROM people_orders) - ?`,
-			now.Add(-keptOrders).UnixMilli(), mostOrders)
-		return errors.Join(err, err2, err3)
+		_, err3 := tx.ExecContext(ctx, `DELETE FROM people_orders WHERE at < ?`, now.Add(-keptOrders).UnixMilli())
+		return errors.Join(err, err2, err3, prune(ctx, tx))
 	})
+}
+
+// prune removes orders of users who gave too many, the oldest ones.
+func prune(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM people_orders WHERE n IN (SELECT n FROM
+		(SELECT n, row_number() OVER (PARTITION BY user ORDER BY n DESC) AS place FROM people_orders) WHERE place > ?)`, mostOrders)
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -68,7 +69,7 @@ func (p *People) BeginPasskey(ctx context.Context, id string, site Site) (Ceremo
 	if err != nil {
 		return Ceremony{}, fmt.Errorf("ask for a passkey: %w", err)
 	}
-	return p.ceremonies.begin(options, state, p.opt.Now())
+	return p.ceremonies.begin(options, state, site, p.opt.Now())
 }
 
 // AddPasskey takes what the browser made. Errors: ErrCeremony; station.ErrInvalid for the name
@@ -85,7 +86,7 @@ func (p *People) AddPasskey(ctx context.Context, id string, site Site, state, na
 	if err != nil {
 		return Passkey{}, err
 	}
-	began, err := p.ceremonies.end(state, p.opt.Now())
+	began, err := p.ceremonies.end(state, site, p.opt.Now())
 	if err != nil {
 		return Passkey{}, err
 	}
@@ -105,6 +106,9 @@ func (p *People) AddPasskey(ctx context.Context, id string, site Site, state, na
 	err = p.change(ctx, func(tx *sql.Tx) error {
 		if !p.ceremonies.use(state, p.opt.Now()) {
 			return ErrCeremony
+		}
+		if had, err := p.of(id); err != nil || had.Passkeys >= mostPasskeys {
+			return errors.Join(err, fmt.Errorf("there are already %d passkeys of this user: remove one first: %w", mostPasskeys, station.ErrConflict))
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO people_passkeys (id, user, name, credential, created, used) VALUES (?, ?, ?, ?, ?, 0)`,
 			made.ID, id, name, string(text), out.CreatedAt)
@@ -127,7 +131,7 @@ func (p *People) BeginPasskeyLogin(site Site) (Ceremony, error) {
 	if err != nil {
 		return Ceremony{}, fmt.Errorf("ask for a passkey: %w", err)
 	}
-	return p.ceremonies.begin(options, state, p.opt.Now())
+	return p.ceremonies.begin(options, state, site, p.opt.Now())
 }
 
 // PasskeyLogin begins a session for the owner of a passkey. It stands for password and
@@ -138,7 +142,7 @@ func (p *People) PasskeyLogin(ctx context.Context, site Site, state string, answ
 	if err != nil {
 		return Session{}, err
 	}
-	began, err := p.ceremonies.end(state, p.opt.Now())
+	began, err := p.ceremonies.end(state, site, p.opt.Now())
 	if err != nil {
 		return Session{}, err
 	}
@@ -162,17 +166,19 @@ func (p *People) PasskeyLogin(ctx context.Context, site Site, state string, answ
 	if err != nil {
 		return Session{}, err
 	}
-	if !p.ceremonies.use(state, p.opt.Now()) {
-		return Session{}, ErrCeremony
-	}
-	err = p.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE people_passkeys SET credential = ?, used = ? WHERE id = ?`, string(text), day(p.opt.Now()), shown.ID)
-		return err
+	return p.begin(ctx, found.user, agent, func(tx *sql.Tx) error {
+		if !p.ceremonies.use(state, p.opt.Now()) {
+			return ErrCeremony
+		}
+		done, err := tx.ExecContext(ctx, `UPDATE people_passkeys SET credential = ?, used = ? WHERE id = ?`, string(text), day(p.opt.Now()), shown.ID)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n != 1 { // removed meanwhile
+			return errors.Join(err, ErrWrong)
+		}
+		return nil
 	})
-	if err != nil {
-		return Session{}, err
-	}
-	return p.begin(ctx, found.user, agent)
 }
 
 // notMade logs why a passkey was not taken.
@@ -284,6 +290,7 @@ type ceremonies struct {
 
 type ceremony struct {
 	Session webauthn.SessionData
+	Origin  string // at which it began: an answer from elsewhere, also of the same domain, is none
 	Until   int64
 }
 
@@ -301,19 +308,19 @@ func newCeremonies() (*ceremonies, error) {
 	return &ceremonies{seal: seal, used: map[sum]time.Time{}}, nil
 }
 
-func (c *ceremonies) begin(options any, session *webauthn.SessionData, now time.Time) (Ceremony, error) {
+func (c *ceremonies) begin(options any, session *webauthn.SessionData, site Site, now time.Time) (Ceremony, error) {
 	text, err := json.Marshal(options)
 	if err != nil {
 		return Ceremony{}, err
 	}
-	state, err := json.Marshal(ceremony{*session, now.Add(ceremonyLasts).UnixMilli()})
+	state, err := json.Marshal(ceremony{*session, site.Origin, now.Add(ceremonyLasts).UnixMilli()})
 	if err != nil {
 		return Ceremony{}, err
 	}
 	return Ceremony{Options: text, State: base64.RawURLEncoding.EncodeToString(c.seal.Seal(nil, nil, state, nil))}, nil
 }
 
-func (c *ceremonies) end(state string, now time.Time) (webauthn.SessionData, error) {
+func (c *ceremonies) end(state string, site Site, now time.Time) (webauthn.SessionData, error) {
 	sealed, err := base64.RawURLEncoding.DecodeString(state)
 	if err != nil {
 		return webauthn.SessionData{}, ErrCeremony
@@ -323,7 +330,7 @@ func (c *ceremonies) end(state string, now time.Time) (webauthn.SessionData, err
 		return webauthn.SessionData{}, ErrCeremony
 	}
 	var was ceremony
-	if err := json.Unmarshal(text, &was); err != nil || now.UnixMilli() >= was.Until {
+	if err := json.Unmarshal(text, &was); err != nil || now.UnixMilli() >= was.Until || was.Origin != site.Origin {
 		return webauthn.SessionData{}, ErrCeremony
 	}
 	return was.Session, nil

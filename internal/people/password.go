@@ -9,7 +9,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -38,20 +40,37 @@ const (
 	longestPassword  = 200
 )
 
-// hashed waits for one of two places, so that many logins at once do not take the memory of
-// what is on the air.
-func (p *People) hashed(ctx context.Context, work func()) error {
+// hashing has room for one password at a time, and for few that wait: each takes 64 MiB, and
+// many logins at once must not take the memory of what is on the air.
+type hashing struct{ room, waiting chan struct{} }
+
+// mostWaiting is how many logins may wait: a few seconds of work.
+const mostWaiting = 32
+
+func newHashing() hashing {
+	return hashing{make(chan struct{}, 1), make(chan struct{}, mostWaiting)}
+}
+
+// hashed does work in its turn. The error is of kind station.ErrUnavailable where too many wait.
+func (h hashing) hashed(ctx context.Context, work func()) error {
 	select {
-	case p.hashing <- struct{}{}:
+	case h.waiting <- struct{}{}:
+	default:
+		return fmt.Errorf("too many people log in at this moment: try again in some seconds: %w", station.ErrUnavailable)
+	}
+	defer func() { <-h.waiting }()
+	select {
+	case h.room <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-p.hashing }()
+	defer func() { <-h.room }()
 	work()
+	runtime.GC() // else the memory of several waits for the collector's own time
 	return nil
 }
 
-// newHash is a password in PHC form.
+// hash is a password in PHC form.
 func (c Cost) hash(password string) string {
 	salt := make([]byte, argonSalt)
 	_, _ = rand.Read(salt) // it never fails
@@ -85,14 +104,9 @@ func matches(hash, password string) bool {
 }
 
 // checkPassword asks for length, which is what resists guessing (NIST SP 800-63B-4, 3.1.1),
-// and refuses what is first tried.
+// and refuses what is first tried: words of lists with a few signs, and repetitions.
 func (u User) checkPassword(password string) error {
 	n := utf8.RuneCountInString(password)
-	bare := strings.ToLower(strings.Join(strings.Fields(password), ""))
-	distinct := map[rune]bool{}
-	for _, r := range bare {
-		distinct[r] = true
-	}
 	switch {
 	case !utf8.ValidString(password):
 		return &FieldError{"password", "is not text"}
@@ -100,36 +114,78 @@ func (u User) checkPassword(password string) error {
 		return &FieldError{"password", fmt.Sprintf("needs %d characters: some words in a row are easy to keep in mind", shortestPassword)}
 	case n > longestPassword:
 		return &FieldError{"password", fmt.Sprintf("may have %d characters", longestPassword)}
-	case len(distinct) < 5:
-		return &FieldError{"password", "repeats the same few characters"}
-	case strings.Contains(bare, u.Login) && len(bare)-len(u.Login) < 6, strings.HasPrefix("abcdefghijklmnopqrstuvwxyz", bare),
-		strings.HasPrefix("123456789012345678901234567890", bare), strings.HasPrefix("qwertyuiopasdfghjklzxcvbnm", bare):
-		return &FieldError{"password", "is one of the first that are tried"}
+	}
+	bare := strings.ToLower(strings.Join(strings.Fields(password), ""))
+	left := bare
+	name, _, _ := strings.Cut(u.Login, "@")
+	for _, word := range append([]string{u.Login, name}, firstTried()...) {
+		if utf8.RuneCountInString(word) > 2 {
+			left = strings.ReplaceAll(left, word, "")
+		}
+	}
+	if left != bare { // signs around such a word add little
+		left = strings.TrimFunc(left, func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	if utf8.RuneCountInString(left) < 6 || repeats(bare) {
+		return &FieldError{"password", "is one of the first that are tried: some words in a row that belong to nobody else are better"}
 	}
 	return nil
 }
 
+// firstTried are parts of passwords that lists of them begin with, those of this trade included.
+func firstTried() []string {
+	return []string{
+		"password", "passwort", "passw0rd", "p@ssw0rd", "p@ssword", "qwertyuiop", "qwerty", "asdfghjkl", "zxcvbnm", "azerty", "letmein", "welcome",
+		"iloveyou", "administrator", "admin", "master", "monkey", "dragon", "football", "superman", "princess", "sunshine", "changeme", "secret", "login",
+		"abc123", "123456789", "1234567", "12345", "987654321", "abcdefghijklmnopqrstuvwxyz", "abcdefgh", "egypt", "cairo", "allah", "mohamed", "ahmed",
+		"radio", "station", "icecast", "liquidsoap", "azuracast", "athir", "studio", "broadcast",
+	}
+}
+
+// repeats reports that a text is a short part again and again, or one character beside another.
+func repeats(text string) bool {
+	runes := []rune(text)
+	distinct := map[rune]bool{}
+	for _, r := range runes {
+		distinct[r] = true
+	}
+	if len(distinct) < 5 {
+		return true
+	}
+	for period := 1; period <= len(runes)/2; period++ {
+		same := true
+		for i := period; i < len(runes) && same; i++ {
+			same = runes[i] == runes[i-period]
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
 var errNoLink = fmt.Errorf("this link does not hold any more: ask an owner for another: %w", station.ErrNotFound)
 
+// link is an invitation that is there.
+type link struct {
+	user  string
+	until int64
+}
+
 // Invited is whom a link was made for. Errors: station.ErrNotFound for one that does not hold.
-func (p *People) Invited(ctx context.Context, token string) (User, error) {
-	hash := sha256.Sum256([]byte(token))
-	id := ""
-	err := p.opt.DB.Read().QueryRowContext(ctx, `SELECT user FROM people_invitations WHERE hash = ? AND until > ?`, hash[:], p.now()).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
+func (p *People) Invited(token string) (User, error) {
+	l, ok := p.all.Load().links[sha256.Sum256([]byte(token))]
+	if !ok || p.now() >= l.until {
 		return User{}, errNoLink
 	}
-	if err != nil {
-		return User{}, err
-	}
-	return p.Find(id)
+	return p.Find(l.user)
 }
 
 // Accept sets the password of whom a link was made for. All sessions end, and so does the
 // link. Errors: station.ErrNotFound for a link that does not hold; station.ErrInvalid for
 // the password.
 func (p *People) Accept(ctx context.Context, token, password string) (User, error) {
-	u, err := p.Invited(ctx, token)
+	u, err := p.Invited(token)
 	if err != nil {
 		return User{}, err
 	}
@@ -146,13 +202,15 @@ func (p *People) Accept(ctx context.Context, token, password string) (User, erro
 	})
 }
 
-// Prove compares one's own password once more. Errors: ErrWrong; *client.LimitError.
-func (p *People) Prove(ctx context.Context, id, address, password string) error {
-	u, err := p.of(id)
+// Prove compares one's own password once more, for an order of a session that outlasts it.
+// Errors: ErrWrong; *client.LimitError.
+func (p *People) Prove(ctx context.Context, c Caller, address, password string) error {
+	u, err := p.of(c.User)
 	if err != nil {
 		return err
 	}
-	return p.right(ctx, u, true, address, password)
+	// By the session: strangers who guess at the login do not keep its user from this.
+	return p.right(ctx, u, true, address, "session "+c.Of, password)
 }
 
 // SetPassword replaces the password of a user who is logged in; all other sessions end.
@@ -173,7 +231,7 @@ func (p *People) setPassword(ctx context.Context, id, password string, also func
 		return User{}, err
 	}
 	hash := ""
-	if err := p.hashed(ctx, func() { hash = p.opt.Cost.hash(password) }); err != nil {
+	if err := p.hashing.hashed(ctx, func() { hash = p.opt.Cost.hash(password) }); err != nil {
 		return User{}, err
 	}
 	kept := ""

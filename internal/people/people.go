@@ -15,7 +15,6 @@ import (
 	"embed"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,12 +35,17 @@ const (
 	mostSessions = 20 // of a user; the oldest ends
 	mostPasskeys = 10 // of a user
 
-	// Wrong passwords are limited by address, and by user against many addresses together:
-	// so many at once, and one more each guessEvery. A user's are more, because whoever uses
-	// them up keeps that user out as well, but for passkeys and browsers that are logged in.
-	guessesAtOnce       = 10
-	guessesOfUserAtOnce = 50
-	guessEvery          = 30 * time.Second
+	// Wrong passwords are limited by address, and by login against many addresses together:
+	// so many at once, and one more each passwordEvery. A login's are more, because whoever
+	// uses them up keeps its user out as well, but for passkeys and browsers that are logged
+	// in.
+	passwordsOfAddress = 10
+	passwordsOfLogin   = 50
+	passwordEvery      = 30 * time.Second
+	// Wrong codes of the second factor are few: three of a million are right at a time, and
+	// whoever tries has the password.
+	codesAtOnce = 10
+	codeEvery   = 15 * time.Minute
 )
 
 // Options of People. Log and DB are required.
@@ -58,12 +62,14 @@ type Options struct {
 type People struct {
 	opt        Options
 	address    *client.Limits // wrong passwords of an address
-	user       *client.Limits // and for a user
-	hashing    chan struct{}  // each password takes 64 MiB: two at once
-	nobody     string         // what the password of a login that does not exist is compared with
+	login      *client.Limits // and of a login, or of a session for its own user
+	codes      *client.Limits // wrong codes of a user
+	hashing    hashing
+	nobody     string // what the password of a login that does not exist is compared with
 	ceremonies *ceremonies
-	turn       sync.Mutex   // one change after another
-	noting     atomic.Int64 // from when on a last use is noted again, after one that could not be
+	pending    map[string]pending // second factors that are not in force yet, by user; under turn
+	turn       chan struct{}      // one change after another
+	uses       chan Caller        // whose last use is to be noted
 
 	logins, refusals atomic.Uint64 // since the start
 	all              atomic.Pointer[everybody]
@@ -76,6 +82,8 @@ type everybody struct {
 	byID     map[string]user
 	keys     map[sum]key
 	sessions map[sum]session
+	links    map[sum]link
+	hashes   map[string]sum // of a key or session, by id
 }
 
 type sum = [sha256.Size]byte
@@ -87,6 +95,8 @@ type Caller struct {
 	Rights Right
 	Way    Way
 	Of     string // id of the session or key
+
+	stale bool // its last use is not noted
 }
 
 // Way is how a caller has shown who it is.
@@ -122,8 +132,10 @@ func Open(ctx context.Context, opt Options) (*People, error) {
 		return nil, fmt.Errorf("migrate tables of people: %w", err)
 	}
 	p := &People{
-		opt: opt, hashing: make(chan struct{}, 2),
-		address: client.NewLimits(guessesAtOnce, guessEvery, opt.Now), user: client.NewLimits(guessesOfUserAtOnce, guessEvery, opt.Now),
+		opt: opt, turn: make(chan struct{}, 1), uses: make(chan Caller, 64), hashing: newHashing(), pending: map[string]pending{},
+		address: client.NewLimits(passwordsOfAddress, passwordEvery, opt.Now),
+		login:   client.NewLimits(passwordsOfLogin, passwordEvery, opt.Now),
+		codes:   client.NewLimits(codesAtOnce, codeEvery, opt.Now),
 	}
 	p.nobody = opt.Cost.hash(rand.Text())
 	var err error
@@ -152,8 +164,10 @@ func (p *People) Stats() Stats {
 
 // change makes one change to the rows, and publishes what they are after it.
 func (p *People) change(ctx context.Context, do func(tx *sql.Tx) error) error {
-	p.turn.Lock()
-	defer p.turn.Unlock()
+	if err := p.inTurn(ctx); err != nil {
+		return err
+	}
+	defer p.turned()
 	var after *everybody
 	err := p.opt.DB.Write(ctx, func(tx *sql.Tx) (err error) {
 		if err := do(tx); err != nil {
@@ -171,6 +185,19 @@ func (p *People) change(ctx context.Context, do func(tx *sql.Tx) error) error {
 	p.all.Store(after)
 	return nil
 }
+
+// inTurn waits for one's turn at the rows, at most as long as ctx: on a disk that hangs there
+// may be none.
+func (p *People) inTurn(ctx context.Context) error {
+	select {
+	case p.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *People) turned() { <-p.turn }
 
 // owned refuses a change after which no owner could come in who could before.
 func (e *everybody) owned(before *everybody) error {

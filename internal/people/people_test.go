@@ -89,6 +89,15 @@ func (r *rig) login(login, password, code string) (people.Session, error) {
 	return r.Login(r.t.Context(), people.Login{Login: login, Password: password, Code: code, Address: "192.0.2.7", Agent: "Firefox"})
 }
 
+// used notes the last use, as Run does.
+func (r *rig) used(c people.Caller) {
+	r.t.Helper()
+	r.Used(c)
+	if err := r.NoteUse(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 func (r *rig) rights(s people.Session) people.Right {
 	c, ok := r.BySession(s.Token)
 	if !ok {
@@ -217,7 +226,7 @@ func TestAKeyNeverHasMoreThanItsUser(t *testing.T) {
 	if !ok || c.Rights != people.Look|people.Inside|people.Air || !people.IsKey(k.Secret) {
 		t.Errorf("%+v, %v", c, ok)
 	}
-	r.Used(t.Context(), c)
+	r.used(c)
 	if keys, err := r.Keys(u.ID); err != nil || len(keys) != 1 || keys[0].UsedDay != r.time.now().Unix()/86400 || keys[0].Secret != "" {
 		t.Errorf("%+v, %v", keys, err)
 	}
@@ -304,7 +313,7 @@ func TestGuessesAreLimited(t *testing.T) {
 func TestASecondFactorIsGoodOnceAndForgivesAClock(t *testing.T) {
 	r := open(t)
 	u := r.user("omar", people.Owner)
-	e, err := r.NewFactor(u.ID, "إذاعة: أثير")
+	e, err := r.NewFactor(t.Context(), u.ID, "إذاعة: أثير")
 	if err != nil || !strings.HasPrefix(e.URL, "otpauth://totp/") {
 		t.Fatalf("%+v, %v", e, err)
 	}
@@ -356,7 +365,7 @@ func TestASecondFactorIsGoodOnceAndForgivesAClock(t *testing.T) {
 func TestACodeSentTwiceAtOnceLetsOneIn(t *testing.T) {
 	r := open(t)
 	u := r.user("omar", people.Owner)
-	e, err := r.NewFactor(u.ID, "Athir")
+	e, err := r.NewFactor(t.Context(), u.ID, "Athir")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,10 +406,10 @@ func TestANewPasswordEndsOtherSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, _ := r.BySession(here.Token)
-	if err := r.Prove(t.Context(), c.User, "192.0.2.7", "wrong one, this"); !errors.Is(err, people.ErrWrong) {
+	if err := r.Prove(t.Context(), c, "192.0.2.7", "wrong one, this"); !errors.Is(err, people.ErrWrong) {
 		t.Errorf("with a wrong old one: %v", err)
 	}
-	if err := errors.Join(r.Prove(t.Context(), c.User, "192.0.2.7", good), r.SetPassword(t.Context(), c, other)); err != nil {
+	if err := errors.Join(r.Prove(t.Context(), c, "192.0.2.7", good), r.SetPassword(t.Context(), c, other)); err != nil {
 		t.Fatal(err)
 	}
 	if r.rights(here) == 0 || r.rights(there) != 0 {
@@ -421,7 +430,7 @@ func TestASessionEndsUnusedAndGoesOnUsed(t *testing.T) {
 		if !ok {
 			t.Fatal("a session that is used has ended")
 		}
-		r.Used(t.Context(), c)
+		r.used(c)
 	}
 	r.time.pass(30 * 24 * time.Hour)
 	if r.rights(s) != 0 {

@@ -14,7 +14,7 @@ type querier interface {
 
 // readAll reads everybody.
 func readAll(ctx context.Context, db querier) (*everybody, error) {
-	all := &everybody{byID: map[string]user{}, keys: map[sum]key{}, sessions: map[sum]session{}}
+	all := &everybody{byID: map[string]user{}, keys: map[sum]key{}, sessions: map[sum]session{}, links: map[sum]link{}, hashes: map[string]sum{}}
 	err := each(ctx, db, `SELECT u.id, login, name, role, locked, password, totp, totp_step, created, seen, coalesce(i.until, 0),
 			(SELECT count(*) FROM people_keys WHERE user = u.id), (SELECT count(*) FROM people_sessions WHERE user = u.id),
 			(SELECT count(*) FROM people_passkeys WHERE user = u.id)
@@ -36,7 +36,7 @@ func readAll(ctx context.Context, db querier) (*everybody, error) {
 			return err
 		}
 		at, err := sumOf(hash)
-		all.keys[at] = k
+		all.keys[at], all.hashes[k.ID] = k, at
 		return err
 	})
 	if err != nil {
@@ -49,7 +49,20 @@ func readAll(ctx context.Context, db querier) (*everybody, error) {
 			return err
 		}
 		at, err := sumOf(hash)
-		all.sessions[at] = s
+		all.sessions[at], all.hashes[s.ID] = s, at
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, db, `SELECT hash, user, until FROM people_invitations`, func(rows *sql.Rows) error {
+		var hash []byte
+		var l link
+		if err := rows.Scan(&hash, &l.user, &l.until); err != nil {
+			return err
+		}
+		at, err := sumOf(hash)
+		all.links[at] = l
 		return err
 	})
 	return all, err

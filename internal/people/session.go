@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -20,10 +22,7 @@ const (
 	sessionLasts   = 30 * 24 * time.Hour
 	longestSession = 180 * 24 * time.Hour
 	// seenEvery is how exact the time of last use is: one write for so long.
-	seenEvery = time.Hour
-	// noteAgain is how long no last use is noted after one that could not be: each request
-	// would try again on a full disk.
-	noteAgain    = time.Minute
+	seenEvery    = time.Hour
 	longestAgent = 200
 )
 
@@ -52,7 +51,7 @@ type Login struct {
 // many wrong ones.
 func (p *People) Login(ctx context.Context, l Login) (Session, error) {
 	u, known := p.byLogin(l.Login)
-	if err := p.right(ctx, u, known, l.Address, l.Password); err != nil {
+	if err := p.right(ctx, u, known, l.Address, "login "+folded(l.Login), l.Password); err != nil {
 		return Session{}, err
 	}
 	if u.totp != "" {
@@ -77,50 +76,49 @@ func (p *People) byLogin(login string) (user, bool) {
 }
 
 // right checks a password. Whoever has none, is locked or does not exist is answered as a
-// wrong password is, and after as long. A wrong one counts against the address and the user.
-func (p *People) right(ctx context.Context, u user, known bool, address, password string) error {
+// wrong password is, and after as long. A wrong one counts against the address and the name,
+// which is that of a login, known or not, or of a session.
+func (p *People) right(ctx context.Context, u user, known bool, address, name, password string) error {
 	hash := u.password
 	if !known || hash == "" {
 		hash = p.nobody
 	}
-	return p.guess(u, address, func() (ok bool, err error) {
-		err = p.hashed(ctx, func() { ok = matches(hash, norm.NFC.String(password)) })
+	return p.guess(u, address, p.login, name, func() (ok bool, err error) {
+		err = p.hashing.hashed(ctx, func() { ok = matches(hash, norm.NFC.String(password)) })
 		return ok && known && !u.Locked && u.password != "", err
 	})
 }
 
-// guess is a try that counts where it fails: against the address, and against the user, so
+// guess is a try that counts where it fails: against the address, and against a name, so
 // that many addresses together guess no faster. Who is limited is not compared at all.
-func (p *People) guess(u user, address string, try func() (bool, error)) error {
+func (p *People) guess(u user, address string, limits *client.Limits, name string, try func() (bool, error)) error {
 	if err := p.address.Take(address); err != nil {
 		return err
 	}
-	name := "user " + u.ID // of those who do not exist, all together
-	if err := p.user.Take(name); err != nil {
+	if err := limits.Take(name); err != nil {
+		p.address.Give(address)
 		return err
 	}
 	ok, err := try()
-	if err != nil || !ok {
-		if err == nil {
-			p.opt.Log.Warn("login refused", "user", u.ID, "address", address)
-			p.refusals.Add(1)
-			err = ErrWrong
-		}
+	if ok || err != nil {
+		p.address.Give(address)
+		limits.Give(name)
 		return err
 	}
-	p.address.Give(address)
-	p.user.Give(name)
-	return nil
+	p.opt.Log.Warn("login refused", "user", u.ID, "address", address)
+	p.refusals.Add(1)
+	return ErrWrong
 }
 
-// begin makes a session for whom all was right; the user's oldest ends where there are too many.
-func (p *People) begin(ctx context.Context, u user, agent string) (Session, error) {
+// begin makes a session for whom all was right, with what else belongs to that; the user's
+// oldest ends where there are too many.
+func (p *People) begin(ctx context.Context, u user, agent string, also ...func(*sql.Tx) error) (Session, error) {
 	token := rand.Text() + rand.Text() // 260 bits
 	hash := sha256.Sum256([]byte(token))
 	now := p.opt.Now()
 	agent = clean(agent)
 	if len(agent) > longestAgent {
-		agent = agent[:longestAgent]
+		agent = strings.ToValidUTF8(agent[:longestAgent], "")
 	}
 	s := Session{
 		ID: newID(), User: u.ID, Agent: agent, Token: token,
@@ -129,6 +127,11 @@ func (p *People) begin(ctx context.Context, u user, agent string) (Session, erro
 	err := p.change(ctx, func(tx *sql.Tx) error {
 		if had, err := p.of(u.ID); err != nil || had.Locked || had.password != u.password {
 			return ErrWrong // changed meanwhile
+		}
+		for _, do := range also {
+			if err := do(tx); err != nil {
+				return err
+			}
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM people_sessions WHERE until <= ?1 OR user = ?2 AND id IN
 			(SELECT id FROM people_sessions WHERE user = ?2 AND until > ?1 ORDER BY seen DESC LIMIT -1 OFFSET ?3)`, now.UnixMilli(), u.ID, mostSessions-1)
@@ -164,13 +167,15 @@ func (p *People) Begin(ctx context.Context, id, agent string) (Session, error) {
 // Longest is when a session ends at the latest, however often it is used.
 func (s Session) Longest() time.Time { return time.UnixMilli(s.CreatedAt).Add(longestSession) }
 
-// BySessionID is whose session this is; false for none that holds.
-func (p *People) BySessionID(id string) (Caller, bool) {
+// ByID is whose session or key an id is; false for none that holds.
+func (p *People) ByID(id string) (Caller, bool) {
 	all := p.all.Load()
-	for _, s := range all.sessions {
-		if s.ID == id {
-			return p.callerOf(all, s)
-		}
+	hash := all.hashes[id]
+	if s, ok := all.sessions[hash]; ok {
+		return p.callerOf(all, s)
+	}
+	if k, ok := all.keys[hash]; ok {
+		return p.callerBy(all, k)
 	}
 	return Caller{}, false
 }
@@ -190,47 +195,40 @@ func (p *People) callerOf(all *everybody, s session) (Caller, bool) {
 	if !known || u.Locked || p.now() >= s.Until {
 		return Caller{}, false
 	}
-	return Caller{User: u.ID, Name: u.Name, Rights: u.Role.Rights(), Way: BySession, Of: s.ID}, true
+	return Caller{User: u.ID, Name: u.Name, Rights: u.Role.Rights(), Way: BySession, Of: s.ID,
+		stale: p.opt.Now().Sub(time.UnixMilli(s.SeenAt)).Abs() >= seenEvery}, true
 }
 
-// Used notes that a session or key was used: once an hour, and once a day. It fails quietly:
-// a full disk keeps nobody from their work.
-func (p *People) Used(ctx context.Context, c Caller) {
-	now := p.opt.Now()
-	if now.UnixMilli() < p.noting.Load() {
+// Used notes that a session or key was used: once an hour, and once a day. Run does it, so that
+// nobody waits for a disk.
+func (p *People) Used(c Caller) {
+	if !c.stale {
 		return
 	}
-	all := p.all.Load()
-	var err error
-	switch c.Way {
-	case BySession:
-		for hash, s := range all.sessions {
-			if s.ID != c.Of || now.Sub(time.UnixMilli(s.SeenAt)).Abs() < seenEvery {
-				continue
-			}
-			until := min(now.Add(sessionLasts).UnixMilli(), s.Longest().UnixMilli())
-			err = p.change(ctx, func(tx *sql.Tx) error {
-				_, err := tx.ExecContext(ctx, `UPDATE people_sessions SET seen = ?, until = ? WHERE hash = ?`, now.UnixMilli(), until, hash[:])
-				_, err2 := tx.ExecContext(ctx, `UPDATE people_users SET seen = ? WHERE id = ?`, now.UnixMilli(), c.User)
-				return errors.Join(err, err2)
-			})
-		}
-	case ByKey:
-		today := day(now)
-		for hash, k := range all.keys {
-			if k.ID != c.Of || k.UsedDay >= today {
-				continue
-			}
-			err = p.change(ctx, func(tx *sql.Tx) error {
-				_, err := tx.ExecContext(ctx, `UPDATE people_keys SET used = ? WHERE hash = ?`, today, hash[:])
-				return err
-			})
-		}
+	select {
+	case p.uses <- c:
+	default: // one of the next requests
 	}
-	if err != nil {
-		p.noting.Store(now.Add(noteAgain).UnixMilli())
-		p.opt.Log.Warn("cannot note the last use", "user", c.User, "way", c.Way, "err", err)
+}
+
+// note writes the last use of a session or key, if it is not noted yet.
+func (p *People) note(ctx context.Context, c Caller) error {
+	now, held := p.opt.Now(), false
+	if c, held = p.ByID(c.Of); !held || !c.stale {
+		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, waitForLog)
+	defer cancel()
+	return p.change(ctx, func(tx *sql.Tx) error {
+		if c.Way == ByKey {
+			_, err := tx.ExecContext(ctx, `UPDATE people_keys SET used = ? WHERE id = ?`, day(now), c.Of)
+			return err
+		}
+		until := now.Add(sessionLasts).UnixMilli()
+		_, err := tx.ExecContext(ctx, `UPDATE people_sessions SET seen = ?1, until = min(?2, created + ?3) WHERE id = ?4`, now.UnixMilli(), until, longestSession.Milliseconds(), c.Of)
+		_, err2 := tx.ExecContext(ctx, `UPDATE people_users SET seen = ? WHERE id = ?`, now.UnixMilli(), c.User)
+		return errors.Join(err, err2)
+	})
 }
 
 func day(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -153,7 +154,7 @@ func (p *People) Update(ctx context.Context, id string, c Patch) (User, error) {
 		}
 		u := had.User
 		if c.Name != nil {
-			u.Name = clean(*c.Name)
+			u.Name = cmp.Or(clean(*c.Name), u.Login)
 		}
 		if c.Role != nil {
 			u.Role = *c.Role
@@ -209,9 +210,15 @@ func (u User) check() error {
 // folded is a login as it is compared: one form, whatever the keyboard wrote.
 func folded(s string) string { return strings.ToLower(norm.NFKC.String(strings.TrimSpace(s))) }
 
-// clean is a name on one line.
+// clean is a name on one line, without signs that turn what stands beside it around.
 func clean(s string) string {
-	return strings.Join(strings.FieldsFunc(norm.NFC.String(s), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, norm.NFC.String(s))
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // newID is short, and fit for a URL.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,13 +18,13 @@ func (s *Server) account() []route {
 	return []route{
 		{get, at, person, operating, "One's own account", typed(s.ownAccount)},
 		{put, at + "/password", person, operating, "Change one's password; other browsers are logged out", typed(s.changePassword, may(429))},
-		{post, at + "/totp", person, operating, "A second factor to set up: it is in force once a code of it was sent", typed(s.newFactor, may(429))},
+		{post, at + "/totp", person, operating, "A second factor to set up: it is in force once a code of it was sent", typed(s.newFactor, noOrder, may(429))},
 		{put, at + "/totp", person, operating, "Put a second factor in force; only this answer shows the recovery codes", typed(s.enrol)},
 		{post, at + "/totp/remove", person, operating, "Remove the second factor", typed(s.dropFactor, may(429))},
-		{post, at + "/passkeys/begin", person, operating, "Begin to add a passkey: what the browser asks for", typed(s.beginPasskey, may(409, 429))},
+		{post, at + "/passkeys/begin", person, operating, "Begin to add a passkey: what the browser asks for", typed(s.beginPasskey, noOrder, may(409, 429))},
 		{post, at + "/passkeys", person, operating, "Add a passkey", typed(s.addPasskey, creates, may(409))},
 		{http.MethodDelete, at + "/passkeys/{id}", person, operating, "Remove a passkey", typed(s.removePasskey)},
-		{post, at + "/keys", person, operating, "Make a key for a program; only this answer shows it", typed(s.addKey, creates, may(409))},
+		{post, at + "/keys", person, operating, "Make a key for a program; only this answer shows it", typed(s.addKey, creates, may(409, 429))},
 		{http.MethodDelete, at + "/keys/{id}", person, operating, "Revoke a key", typed(s.revokeKey)},
 		{http.MethodDelete, at + "/sessions/{id}", person, operating, "Log a browser out", typed(s.endSession)},
 		{post, at + "/sessions/end", person, operating, "Log all other browsers out", typed(s.endSessions)},
@@ -44,12 +45,7 @@ func (s *Server) access(ctx context.Context, id string) (out UserAccess, err err
 	out.Sessions, errs[1] = s.opt.People.Sessions(id)
 	out.Keys, errs[2] = s.opt.People.Keys(id)
 	out.Passkeys, errs[3] = s.opt.People.Passkeys(ctx, id)
-	for _, err := range errs { // those after the first say the same
-		if err != nil {
-			return out, err
-		}
-	}
-	return out, nil
+	return out, cmp.Or(errs[0], errs[1], errs[2], errs[3])
 }
 
 type accountAnswer struct {
@@ -85,7 +81,7 @@ func at(place string, err error) error {
 // proved asks for one's own password once more. A wrong one is a wrong field: one stays
 // logged in.
 func (s *Server) proved(ctx context.Context, r *http.Request, field, password string) error {
-	err := s.opt.People.Prove(ctx, callerOf(ctx).User, client.Address(r), password)
+	err := s.opt.People.Prove(ctx, callerOf(ctx), client.Address(r), password)
 	if errors.Is(err, people.ErrWrong) {
 		return fieldError("body."+field, "is not your password")
 	}
@@ -123,7 +119,7 @@ func (s *Server) newFactor(ctx context.Context, in *provedInput) (*enrolmentAnsw
 	if err := s.proved(ctx, in.request, "password", in.Body.Password); err != nil {
 		return nil, err
 	}
-	made, err := s.opt.People.NewFactor(callerOf(ctx).User, s.opt.Name)
+	made, err := s.opt.People.NewFactor(ctx, callerOf(ctx).User, s.opt.Name)
 	return &enrolmentAnswer{"no-store", made}, err
 }
 
@@ -192,10 +188,12 @@ func (s *Server) removePasskey(ctx context.Context, in *OwnID) (*struct{}, error
 }
 
 type keyInput struct {
+	Visit
 	Body struct {
-		Name  string      `json:"name" minLength:"1" maxLength:"100" doc:"What it is for"`
-		Role  people.Role `json:"role" enum:"owner,programme,moderator,presenter,viewer" doc:"What it may do, and never more than oneself"`
-		Until int64       `json:"until,omitempty" doc:"Epoch milliseconds; 0: it has no end"`
+		Password string      `json:"password" maxLength:"1000" doc:"One's own, once more"`
+		Name     string      `json:"name" minLength:"1" maxLength:"100" doc:"What it is for"`
+		Role     people.Role `json:"role" enum:"owner,programme,moderator,presenter,viewer" doc:"What it may do, and never more than oneself"`
+		Until    int64       `json:"until,omitempty" doc:"Epoch milliseconds; 0: it has no end"`
 	}
 }
 
@@ -205,6 +203,12 @@ type keyAnswer struct {
 }
 
 func (s *Server) addKey(ctx context.Context, in *keyInput) (*keyAnswer, error) {
+	if err := s.closed(); err != nil {
+		return nil, err
+	}
+	if err := s.proved(ctx, in.request, "password", in.Body.Password); err != nil {
+		return nil, err
+	}
 	made, err := s.opt.People.AddKey(ctx, people.Key{User: callerOf(ctx).User, Name: in.Body.Name, Role: in.Body.Role, Until: in.Body.Until})
 	return &keyAnswer{"no-store", made}, at("body.", err)
 }

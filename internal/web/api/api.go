@@ -184,7 +184,8 @@ type Server struct {
 	tokens  *client.Limits // guesses at the SYNC_TOKEN
 	meters  map[limit]*client.Limits
 	foreign *http.CrossOriginProtection
-	named   func(origin string) bool // whether the settings name it
+	own     *http.CrossOriginProtection // lets the station's own pages alone give orders
+	named   func(origin string) bool    // whether the settings name it
 	tickets tickets
 	// attached holds a place for each request whose body is an attachment.
 	attached client.Places
@@ -200,7 +201,7 @@ func New(opt Options) *Server {
 	s.tokens = client.NewLimits(guessesAtOnce, guessEvery, opt.Now)
 	s.meters = opt.Limits.meters(opt.Now)
 	s.named = OriginNamed(opt.Origins)
-	s.foreign = trusting(opt.Origins)
+	s.foreign, s.own = trusting(opt.Origins), trusting(nil)
 	s.reg = s.newMetrics()
 	return s
 }
@@ -225,7 +226,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		keyScheme:    {Type: "apiKey", In: "header", Name: "x-station-key", Description: "The STATION_KEY, or a key of a user who has the right x-right; Authorization: Bearer takes it as well"},
 		adminScheme:  {Type: "apiKey", In: "header", Name: "x-admin-key", Description: "The SOCIAL_ADMIN_KEY; Authorization: Bearer takes it as well, and the station key opens the same routes"},
-		cookieScheme: {Type: "apiKey", In: "cookie", Name: cookieInClear, Description: "Of POST /api/session; over TLS its name is " + cookieOverTLS + ". Orders by it are taken from the station's own pages alone"},
+		cookieScheme: {Type: "apiKey", In: "cookie", Name: client.SessionInClear, Description: "Of POST /api/session; over TLS its name is " + client.SessionOverTLS + ". Orders by it are taken from the station's own pages alone"},
 		tokenScheme:  {Type: "apiKey", In: "header", Name: "x-sync-token", Description: "The SYNC_TOKEN; Authorization: Bearer takes it as well"},
 	}
 	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNames())

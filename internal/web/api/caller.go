@@ -40,7 +40,7 @@ func (s *Server) caller(r *http.Request) (people.Caller, error) {
 		if s.foreign.Check(r) != nil || rebound(r) {
 			return people.Caller{}, errForeign
 		}
-		c, ok := s.session(r)
+		c, ok := s.ownSession(r)
 		if key := sentKey(r); !ok && people.IsKey(key) {
 			c, _ = s.holder(key)
 		}
@@ -49,10 +49,10 @@ func (s *Server) caller(r *http.Request) (people.Caller, error) {
 	}
 	// A proxy may have an Authorization of its own, which is no key of ours.
 	if c, ok := s.session(r); ok && !showsKey(r) {
-		if s.foreign.Check(r) != nil {
+		if s.own.Check(r) != nil {
 			return people.Caller{}, errAbroad
 		}
-		s.opt.People.Used(r.Context(), c)
+		s.opt.People.Used(c)
 		return c, nil
 	}
 	key := sentKey(r)
@@ -77,9 +77,7 @@ func (s *Server) byKey(r *http.Request, key string) (c people.Caller, err error)
 		s.opt.Log.Warn("key refused", "from", from(r))
 		return people.Caller{}, errNoKey
 	}
-	if c.Way == people.ByKey {
-		s.opt.People.Used(r.Context(), c)
-	}
+	s.opt.People.Used(c)
 	return c, nil
 }
 
@@ -113,33 +111,28 @@ func sentKey(r *http.Request) string {
 	return sent
 }
 
-// A session's cookie. Over TLS its name keeps other hosts of the domain, and plain HTTP, from
-// setting one (RFC 6265bis, 4.1.3.2).
-const (
-	cookieOverTLS = "__Host-athir"
-	cookieInClear = "athir"
-)
-
-func cookieName(r *http.Request) string {
-	if client.OverTLS(r) {
-		return cookieOverTLS
-	}
-	return cookieInClear
-}
-
 // session returns who is logged in with the browser that sends a request.
 func (s *Server) session(r *http.Request) (people.Caller, bool) {
-	cookie, err := r.Cookie(cookieName(r))
-	if err != nil || s.opt.People == nil {
+	cookie, err := r.Cookie(client.SessionCookie(r))
+	if err != nil {
 		return people.Caller{}, false
 	}
 	return s.opt.People.BySession(cookie.Value)
 }
 
+// ownSession is session for a request that shows no key and that no other site had the browser
+// send.
+func (s *Server) ownSession(r *http.Request) (people.Caller, bool) {
+	if showsKey(r) || s.own.Check(r) != nil {
+		return people.Caller{}, false
+	}
+	return s.session(r)
+}
+
 // sessionCookie is the cookie of a token until a time; an empty token ends it.
 func sessionCookie(r *http.Request, token string, until time.Time) string {
 	c := http.Cookie{
-		Name: cookieName(r), Value: token, Path: "/", Expires: until, MaxAge: -1,
+		Name: client.SessionCookie(r), Value: token, Path: "/", Expires: until, MaxAge: -1,
 		HttpOnly: true, Secure: client.OverTLS(r), SameSite: http.SameSiteLaxMode,
 	}
 	if token != "" {

@@ -77,15 +77,11 @@ func (s *Server) Timeline() []Entry {
 	return queue[:min(shownQueue, len(queue))]
 }
 
-// Staff reports what whoever connects with a key, or the ticket of a session, may do: write in
-// the chat as the station, and speak on the air. It fails with *client.LimitError when that
-// address has tried too many keys, and on an open station with station.ErrForbidden where
-// another site made the browser connect.
-func (s *Server) Staff(key, address string, foreign bool) (writes, speaks bool, err error) {
-	c := people.Caller{Rights: people.All}
+// Staff returns who connects with a key, or with the ticket of a session; nobody for one that
+// is wrong. It fails with *client.LimitError when that address has tried too many keys, and on
+// an open station with station.ErrForbidden where another site made the browser connect.
+func (s *Server) Staff(key, address string, foreign bool) (c people.Caller, err error) {
 	switch {
-	case !s.opt.StationKey.Set() && foreign:
-		return false, false, fmt.Errorf("%w: %w", errForeign, station.ErrForbidden)
 	case s.opt.StationKey.Set():
 		err = s.guesses.TakeIf(address, func() bool {
 			known := false
@@ -94,9 +90,17 @@ func (s *Server) Staff(key, address string, foreign bool) (writes, speaks bool, 
 			}
 			return !known
 		})
+		return c, err
+	case foreign:
+		return c, fmt.Errorf("%w: %w", errForeign, station.ErrForbidden)
 	}
-	return c.Rights.Has(people.Moderate), c.Rights.Has(people.Air), err
+	c, _ = s.ticketHolder(key)
+	c.Rights = people.All
+	return c, nil
 }
+
+// People are who works at the station.
+func (s *Server) People() *people.People { return s.opt.People }
 
 // refused is the acknowledgement of an event that was not carried out.
 type refused struct {

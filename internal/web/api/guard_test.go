@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/secret"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 )
@@ -199,15 +200,15 @@ func TestWithoutAKeyOtherSitesCannotSteer(t *testing.T) {
 		t.Errorf("told: %v", r.desk.told)
 	}
 	for _, foreign := range []bool{false, true} { // as an edge says
-		if staff, _, err := r.api.Staff("any", "", foreign); staff == foreign || errors.Is(err, station.ErrForbidden) != foreign {
-			t.Errorf("an event client, foreign: %t: staff is %t, %v", foreign, staff, err)
+		if c, err := r.api.Staff("any", "", foreign); c.Rights.Has(people.All) == foreign || errors.Is(err, station.ErrForbidden) != foreign {
+			t.Errorf("an event client, foreign: %t: %+v, %v", foreign, c, err)
 		}
 	}
 	keyed := newRigWithKey(t, "open-sesame") // who knows the key may be any site
 	if code, _, _ := keyed.call(t, "POST", "/api/station/skip", "", "Sec-Fetch-Site", "cross-site", "X-Station-Key", "open-sesame"); code != 200 {
 		t.Errorf("another site with the key: %d", code)
 	}
-	if staff, speaks, err := keyed.api.Staff("open-sesame", "", true); !staff || !speaks || err != nil {
-		t.Errorf("an event client of another site with the key: %t, %v", staff, err)
+	if c, err := keyed.api.Staff("open-sesame", "", true); c.Rights != people.All || err != nil {
+		t.Errorf("an event client of another site with the key: %+v, %v", c, err)
 	}
 }

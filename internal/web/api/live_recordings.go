@@ -63,7 +63,7 @@ func (s *Server) liveRecordings() []route {
 		{get, at, inside, operating, "Recordings of live broadcasts, the newest first", typed(s.listRecordings, may(503))},
 		{get, one, inside, operating, "A recording; download=1 as a file to save", raw(s.recording, recordingFile)},
 		{http.MethodDelete, one, programmes, operating, "Delete a recording", typed(s.removeRecording, may(409))},
-		{post, one + "/ticket", inside, operating, "An address at which a browser can play or save a recording for six hours without the key", typed(s.recordingTicket)},
+		{post, one + "/ticket", inside, operating, "An address at which a browser can play or save a recording for six hours without the key", typed(s.recordingTicket, noOrder)},
 		{post, one + "/category", programmes, operating, "Take a recording into the library: it is checked and mastered like any file of the inbox", typed(s.keepRecording, may(409))},
 		{get, "/api/live/recordings/{name}", open, reading, "A recording, with a ticket of the operator's in the query", raw(s.ticketedRecording, recordingFile, recordingTicketAsked)},
 	}

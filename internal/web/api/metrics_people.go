@@ -2,9 +2,6 @@ package api
 
 // peopleFigures returns the metrics of who works at the station.
 func (s *Server) peopleFigures() []Metric {
-	if s.opt.People == nil {
-		return nil
-	}
 	stats := s.opt.People.Stats
 	return []Metric{
 		{Name: "people_users", Help: "Users.", Read: value(func() float64 { return float64(stats().Users) })},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,18 +21,29 @@ func (s *Server) carryOut(ctx huma.Context, r *http.Request, c people.Caller, ne
 	op := ctx.Operation()
 	route := op.Method + " " + op.Path
 	body := &overheard{from: r.Body}
-	if r.Body != nil && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+	if r.Body != nil {
 		r.Body = body
 	}
 	done := s.opt.People.Ordered(r.Context(), c, people.Order{Order: route, Target: target(op.Path, r), Address: client.Address(r)})
+	status := http.StatusInternalServerError // of a handler that panics
+	defer func() {
+		done(status, body.detail(strings.HasPrefix(op.Path, "/api/account")))
+		level := slog.LevelInfo
+		if status >= http.StatusBadRequest {
+			level = slog.LevelWarn
+		}
+		s.opt.Log.Log(r.Context(), level, "station control", "route", route, "status", status, "from", from(r), "by", c.Who())
+	}()
 	next(ctx)
-	done(ctx.Status(), detail(body.heard))
-	level := slog.LevelInfo
-	if ctx.Status() >= http.StatusBadRequest {
-		level = slog.LevelWarn
-	}
-	s.opt.Log.Log(r.Context(), level, "station control", "route", route, "status", ctx.Status(), "from", from(r), "by", c.Who())
+	status = ctx.Status()
 }
+
+// changesNothing marks the operations whose requests are no orders although they are no GET.
+const changesNothing = "changes nothing"
+
+// noOrder keeps the requests of a row out of the log of orders: they change nothing, and
+// whoever may send them could fill it.
+func noOrder(op *huma.Operation) { op.Metadata = map[string]any{changesNothing: true} }
 
 // mostHeard is how much of a body is kept for the log of orders.
 const mostHeard = 64 << 10
@@ -40,10 +52,12 @@ const mostHeard = 64 << 10
 type overheard struct {
 	from  io.ReadCloser
 	heard []byte
+	bytes int
 }
 
 func (o *overheard) Read(p []byte) (int, error) {
 	n, err := o.from.Read(p)
+	o.bytes += n
 	o.heard = append(o.heard, p[:min(n, mostHeard-len(o.heard))]...)
 	return n, err
 }
@@ -72,14 +86,23 @@ const (
 // secrets are the members of orders that open something, or may: addresses of webhooks and
 // streams hold passwords. The log has that they were there.
 func secrets() []string {
-	return []string{"password", "old", "secret", "code", "token", "key", "keys", "state", "answer", "url", "urls", "headers", "auth", "p256dh"}
+	return []string{"password", "old", "secret", "token", "key", "keys", "state", "answer", "url", "urls", "headers", "auth", "p256dh"}
 }
 
 // detail is the body of an order for the log: without secrets, and short. Of what does not fit
-// it has the members' names.
-func detail(body []byte) string {
+// it has the members' names, or its length.
+func (o *overheard) detail(account bool) string {
 	var in map[string]any
-	if json.Unmarshal(body, &in) != nil || len(in) == 0 {
+	if o.bytes > len(o.heard) || json.Unmarshal(o.heard, &in) != nil {
+		if o.bytes == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%d bytes", o.bytes)
+	}
+	if _, code := in["code"]; code && account { // elsewhere it is a reason
+		in["code"] = "…"
+	}
+	if len(in) == 0 {
 		return ""
 	}
 	out, err := json.Marshal(discreet(in))
@@ -90,7 +113,7 @@ func detail(body []byte) string {
 		out, err = json.Marshal(in)
 	}
 	if err != nil || len(out) > longestDetail {
-		return ""
+		return fmt.Sprintf("%d bytes", o.bytes)
 	}
 	return string(out)
 }

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/athir-radio/athir/internal/people"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // people returns the rows by which owners keep who works at the station. None is in the
@@ -18,11 +20,22 @@ func (s *Server) people() []route {
 		{get, one, owns, operating, "A user, and all by which that one comes in", typed(s.user)},
 		{put, one, owns, operating, "Change a user's name or role, or lock one: what is missing stays", typed(s.changeUser, may(409))},
 		{http.MethodDelete, one, owns, operating, "Remove a user with all keys and sessions; the log of orders stays", typed(s.removeUser, may(409))},
-		{post, one + "/invite", owns, operating, "Another link by which a user sets a password; only this answer shows it", typed(s.inviteUser)},
+		{post, one + "/invite", owns, operating, "Another link by which a user sets a password; only this answer shows it", typed(s.inviteUser, may(409))},
 		{post, one + "/factors/remove", owns, operating, "End a user's second factor and passkeys, and log all browsers out", typed(s.removeFactors, may(409))},
 		{http.MethodDelete, one + "/keys/{key}", owns, operating, "Revoke a user's key", typed(s.revokeUserKey)},
 		{http.MethodDelete, one + "/sessions/{session}", owns, operating, "Log a user's browser out", typed(s.endUserSession)},
 	}
+}
+
+// errOpen refuses to make ways in that would stay once the station has a key.
+var errOpen = fmt.Errorf("this station is open to everybody, and users restrict nobody: set station_key in athir.yaml, restart it, and add them then: %w", station.ErrConflict)
+
+// closed refuses on a station without a key.
+func (s *Server) closed() error {
+	if !s.opt.StationKey.Set() {
+		return errOpen
+	}
+	return nil
 }
 
 type peopleAnswer struct {
@@ -52,6 +65,9 @@ type invitedAnswer struct {
 }
 
 func (s *Server) addUser(ctx context.Context, in *addUserInput) (*invitedAnswer, error) {
+	if err := s.closed(); err != nil {
+		return nil, err
+	}
 	made, err := s.opt.People.Add(ctx, people.User{Login: in.Body.Login, Name: in.Body.Name, Role: in.Body.Role})
 	return &invitedAnswer{"no-store", made}, at("body.", err)
 }
@@ -79,6 +95,9 @@ type changeUserInput struct {
 type userAnswer struct{ Body people.User }
 
 func (s *Server) changeUser(ctx context.Context, in *changeUserInput) (*userAnswer, error) {
+	if err := s.closed(); err != nil {
+		return nil, err
+	}
 	u, err := s.opt.People.Update(ctx, in.ID, in.Body)
 	return &userAnswer{u}, at("body.", err)
 }
@@ -88,11 +107,20 @@ func (s *Server) removeUser(ctx context.Context, in *UserID) (*struct{}, error) 
 }
 
 func (s *Server) inviteUser(ctx context.Context, in *UserID) (*invitedAnswer, error) {
+	if err := s.closed(); err != nil {
+		return nil, err
+	}
+	if callerOf(ctx).User == in.ID { // else a session would change its password without the old one
+		return nil, fmt.Errorf("a link for oneself: change your password in your account: %w", station.ErrConflict)
+	}
 	made, err := s.opt.People.Invite(ctx, in.ID)
 	return &invitedAnswer{"no-store", made}, err
 }
 
 func (s *Server) removeFactors(ctx context.Context, in *UserID) (*userAnswer, error) {
+	if err := s.closed(); err != nil {
+		return nil, err
+	}
 	u, err := s.opt.People.RemoveFactors(ctx, in.ID)
 	return &userAnswer{u}, err
 }

@@ -42,7 +42,7 @@ func (s *Server) recognize(ctx huma.Context, next func(huma.Context)) {
 // own Authorization is none of a guess.
 func (s *Server) recognized(r *http.Request) (people.Caller, bool) {
 	if s.opt.StationKey.Set() && !showsKey(r) {
-		return s.session(r)
+		return s.ownSession(r)
 	}
 	c, err := s.caller(r)
 	return c, err == nil

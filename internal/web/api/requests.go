@@ -225,7 +225,7 @@ func (s *Server) cancelRequest(ctx context.Context, in *cancelRequestInput) (*st
 	if err != nil {
 		return nil, err
 	}
-	who, loggedIn := s.session(in.http)
+	who, loggedIn := s.ownSession(in.http)
 	if sentKey(in.http) == "" && (!loggedIn || !who.Rights.Has(people.Moderate)) {
 		return nil, q.Cancel(ctx, in.asker(), in.ID)
 	}

@@ -27,7 +27,7 @@ func (s *Server) sessions() []route {
 		{post, at + "/passkey", ownPages, writing, "Log in with a passkey", typed(s.passkeyLogIn, may(401, 409))},
 		{post, at + "/invitation", ownPages, writing, "For whom a link is, by which somebody sets a password", typed(s.invitation, may(404, 429))},
 		{post, at + "/invitation/accept", ownPages, writing, "Set the password of a link, and log in where it was the first; the link ends", typed(s.acceptInvitation, may(404, 429))},
-		{post, at + "/ticket", person, writing, "What stands for the key in the handshake of the events, for some minutes", typed(s.socketTicket)},
+		{post, at + "/ticket", person, writing, "What stands for the key in the handshake of the events, for some minutes", typed(s.socketTicket, noOrder)},
 	}
 }
 
@@ -194,8 +194,8 @@ type invitationAnswer struct {
 	}
 }
 
-func (s *Server) invitation(ctx context.Context, in *invitationInput) (*invitationAnswer, error) {
-	u, err := s.linked(ctx, in.request, in.Body.Token)
+func (s *Server) invitation(_ context.Context, in *invitationInput) (*invitationAnswer, error) {
+	u, err := s.linked(in.request, in.Body.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -205,9 +205,9 @@ func (s *Server) invitation(ctx context.Context, in *invitationInput) (*invitati
 }
 
 // linked is whom a link was made for; wrong ones are guesses, as keys are.
-func (s *Server) linked(ctx context.Context, r *http.Request, token string) (u people.User, err error) {
+func (s *Server) linked(r *http.Request, token string) (u people.User, err error) {
 	limited := s.guesses.TakeIf(client.Address(r), func() bool {
-		u, err = s.opt.People.Invited(ctx, token)
+		u, err = s.opt.People.Invited(token)
 		return err != nil
 	})
 	return u, errors.Join(limited, err)
@@ -222,7 +222,7 @@ type acceptInput struct {
 }
 
 func (s *Server) acceptInvitation(ctx context.Context, in *acceptInput) (*standingAnswer, error) {
-	if _, err := s.linked(ctx, in.request, in.Body.Token); err != nil {
+	if _, err := s.linked(in.request, in.Body.Token); err != nil {
 		return nil, err
 	}
 	u, err := s.opt.People.Accept(ctx, in.Body.Token, in.Body.Password)
@@ -266,5 +266,5 @@ func (s *Server) ticketHolder(ticket string) (people.Caller, bool) {
 	if !is || !s.tickets.valid(signed, ticketPrefix+session, s.opt.Now()) {
 		return people.Caller{}, false
 	}
-	return s.opt.People.BySessionID(session)
+	return s.opt.People.ByID(session)
 }

@@ -112,8 +112,15 @@ var errNotModerator = errors.New("send the SOCIAL_ADMIN_KEY as x-admin-key, or a
 // who have the right. Wrong keys are guesses, as elsewhere.
 func (s *Server) moderating(r *http.Request) (people.Caller, error) {
 	key := cmp.Or(r.Header.Get("X-Station-Key"), r.Header.Get("X-Admin-Key"), sentKey(r))
-	if _, ok := s.session(r); ok && !showsKey(r) {
-		return s.need(people.Moderate, r)
+	if c, ok := s.session(r); ok && !showsKey(r) {
+		switch {
+		case s.own.Check(r) != nil:
+			return c, errAbroad
+		case !c.Rights.Has(people.Moderate): // by the role: an open station opens no posts
+			return c, people.Lacks(people.Moderate)
+		}
+		s.opt.People.Used(c)
+		return c, nil
 	}
 	if people.IsKey(key) {
 		c, err := s.byKey(r, key)
@@ -169,7 +176,7 @@ func poster(from feedback.Client) social.Client {
 // isModerator reports whether a visitor showed the moderators' key. Without any key nothing is
 // asked of the limits on guesses.
 func (s *Server) isModerator(r *http.Request) bool {
-	if _, ok := s.session(r); !ok && r.Header.Get("X-Admin-Key") == "" && sentKey(r) == "" {
+	if _, ok := s.ownSession(r); !ok && r.Header.Get("X-Admin-Key") == "" && sentKey(r) == "" {
 		return false
 	}
 	_, err := s.moderating(r)

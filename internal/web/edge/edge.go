@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/events"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/web/socket"
 )
 
@@ -40,6 +41,7 @@ type Client struct {
 	Device  string `json:"device,omitempty"`  // random id that the browser keeps
 	Staff   bool   `json:"staff,omitempty"`   // writes in the chat as the station
 	Speaks  bool   `json:"speaks,omitempty"`  // may send live audio
+	Of      string `json:"of,omitempty"`      // id of the session or key by which it is either; empty for the station key
 	// Socket is the connection's id, unique within one edge.
 	Socket string `json:"socket"`
 	// Seats are the chat rooms that the connection is in, the last joined last.
@@ -81,11 +83,11 @@ type Options struct {
 	Log    *slog.Logger
 	Source Source
 	Desk   Desk
-	// Staff reports what a key, or the ticket of a session, lets its holder do: write in
-	// the chat as the station, and send live audio; foreign says that another site made
-	// the browser connect. It fails when that address has tried too many keys, and where
-	// every key is the station's and the site is foreign.
-	Staff func(key, address string, foreign bool) (writes, speaks bool, err error)
+	// Staff returns who shows a key, or the ticket of a session: with the right Moderate one
+	// writes in the chat as the station, with Air one sends live audio. foreign says that
+	// another site made the browser connect. It fails when that address has tried too many
+	// keys, and where every key is the station's and the site is foreign.
+	Staff func(key, address string, foreign bool) (people.Caller, error)
 	// Refused makes the answer to a request that the edge refuses itself.
 	Refused func(err error) json.RawMessage
 	// Present is called regularly with the connections of this edge.

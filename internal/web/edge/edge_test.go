@@ -18,6 +18,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/bus/bustest"
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
 )
@@ -119,9 +120,7 @@ func open(t *testing.T, source edge.Source, d edge.Desk, also ...func(context.Co
 func newEdge(source edge.Source, d edge.Desk) *edge.Edge {
 	return edge.New(edge.Options{
 		Log: quiet(), Source: source, Desk: d, Refused: refused, Present: func(edge.Presence) {},
-		Staff: func(key, _ string, _ bool) (writes, speaks bool, err error) {
-			return key == "the key", key == "the key", nil
-		},
+		Staff: keyed,
 	})
 }
 
@@ -346,4 +345,12 @@ func TestEveryClientOfEveryEdgeHearsEverythingOnce(t *testing.T) {
 	if heard := lost.events("new_comment"); len(heard) != said-5 {
 		t.Errorf("a client of the edge that died had heard %d of %d", len(heard), said-5)
 	}
+}
+
+// keyed lets the holder of "the key" do all.
+func keyed(key, _ string, _ bool) (c people.Caller, err error) {
+	if key == "the key" {
+		c.Rights = people.All
+	}
+	return c, nil
 }

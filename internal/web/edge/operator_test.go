@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/athir-radio/athir/internal/kit/testkit"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/web/edge"
 	"github.com/athir-radio/athir/internal/web/socket"
 	"github.com/athir-radio/athir/internal/web/socket/sockettest"
@@ -22,11 +23,11 @@ func TestTheStationHearsThatAnotherSiteLedADeskHere(t *testing.T) {
 	problem := func(err error) json.RawMessage {
 		return fmt.Appendf(nil, `{"ok":false,"error":{"detail":%q}}`, err)
 	}
-	station := edge.NewStation(edge.StationOptions{Hub: hub, Refused: problem, Operator: func(_, _ string, foreign bool) (writes, speaks bool, err error) {
+	station := edge.NewStation(edge.StationOptions{Hub: hub, Refused: problem, Operator: func(_, _ string, foreign bool) (people.Caller, error) {
 		if foreign {
-			return false, false, errors.New("another site")
+			return people.Caller{}, errors.New("another site")
 		}
-		return true, true, nil
+		return people.Caller{Rights: people.All}, nil
 	}})
 	for _, foreign := range []bool{false, true} {
 		e := edge.New(edge.Options{

@@ -49,9 +49,7 @@ func (s *studio) start(saved []byte) {
 	}
 	s.edge = edge.New(edge.Options{
 		Log: quiet(), Source: source, Desk: s.d, Refused: refused, Present: func(edge.Presence) {}, Saved: saved,
-		Staff: func(key, _ string, _ bool) (writes, speaks bool, err error) {
-			return key == "the key", key == "the key", nil
-		},
+		Staff: keyed,
 	})
 	e := s.edge
 	srv := httptest.NewServer(e.Handler())

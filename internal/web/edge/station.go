@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/live/injection"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -31,8 +33,9 @@ type StationOptions struct {
 	Feedback *feedback.Feedback
 	Chat     *chat.Chat
 	Live     *injection.Desk
-	Operator func(key, address string, foreign bool) (writes, speaks bool, err error) // see Options.Staff
-	Refused  func(err error) json.RawMessage                                          // makes the answer to a refused request
+	Operator func(key, address string, foreign bool) (people.Caller, error) // see Options.Staff
+	People   *people.People                                                 // knows whether who connected may still do that; nil where there are none
+	Refused  func(err error) json.RawMessage                                // makes the answer to a refused request
 }
 
 // NewStation makes a Station.
@@ -48,8 +51,8 @@ func NewStation(o StationOptions) *Station {
 		"audio_data":   a.audioData,
 		"stop_stream":  a.stopStream,
 		operatorEvent: withBody(func(_ context.Context, from Client, in operatorAsk) (any, error) {
-			writes, speaks, err := o.Operator(in.Key, from.Address, in.Foreign)
-			return operatorAnswer{writes, &speaks}, err
+			who, err := o.Operator(in.Key, from.Address, in.Foreign)
+			return answerOf(who), err
 		}),
 	}
 	return a
@@ -61,11 +64,37 @@ func (a *Station) Do(ctx context.Context, ask Ask) json.RawMessage {
 	if !ok {
 		return a.opt.Refused(fmt.Errorf("event %q: %w", ask.Event, station.ErrNotFound))
 	}
-	result, err := do(ctx, ask.From, ask)
+	who, err := a.still(&ask.From, ask.Event)
 	if err != nil {
 		return a.opt.Refused(err)
 	}
+	done := func(int, string) {}
+	if ask.Event == "start_stream" && a.opt.People != nil {
+		done = a.opt.People.Ordered(ctx, who, people.Order{Order: "event start_stream", Address: ask.From.Address})
+	}
+	result, err := do(ctx, ask.From, ask)
+	if err != nil {
+		done(station.Status(err), "")
+		return a.opt.Refused(err)
+	}
+	done(http.StatusOK, "")
 	return a.agreed(result)
+}
+
+// still looks whether who connected by a session or a key may still do what that opened: users
+// are locked, log out and change their roles while they are connected. What began on the air
+// may be ended in any case.
+func (a *Station) still(from *Client, event string) (people.Caller, error) {
+	if from.Of == "" || a.opt.People == nil {
+		return people.Caller{Way: people.ByStationKey}, nil
+	}
+	who, _ := a.opt.People.ByID(from.Of)
+	from.Staff = from.Staff && who.Rights.Has(people.Moderate)
+	from.Speaks = from.Speaks && who.Rights.Has(people.Air)
+	if !from.Speaks && (event == "start_stream" || event == "audio_data") {
+		return who, fmt.Errorf("%s: you are logged out, or may not speak on the air any more: %w", event, station.ErrUnauthentic)
+	}
+	return who, nil
 }
 
 // agreed encodes a result as an object that begins with ok.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/retry"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/socket"
 )
@@ -75,14 +76,14 @@ func (e *Edge) connected(s *socket.Socket) error {
 		v.from.Device = shown.Device
 	}
 	if shown.Key != "" {
-		writes, speaks, err := e.opt.Staff(shown.Key, v.from.Address, s.Handshake().Foreign)
+		who, err := e.opt.Staff(shown.Key, v.from.Address, s.Handshake().Foreign)
 		if err != nil {
 			return &socket.ConnectError{Message: station.Reason(err)}
 		}
-		if !writes && !speaks {
+		v.from.Staff, v.from.Speaks, v.from.Of = who.Rights.Has(people.Moderate), who.Rights.Has(people.Air), who.Of
+		if !v.from.Staff && !v.from.Speaks {
 			return &socket.ConnectError{Message: "auth.key: is not the station key"}
 		}
-		v.from.Staff, v.from.Speaks = writes, speaks
 	}
 	if !v.from.Speaks {
 		s.LimitBinary(mostStray)

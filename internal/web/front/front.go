@@ -96,6 +96,7 @@ func vouch(r *http.Request, token string, admits func(token string) (ok, guest b
 		for _, name := range keys {
 			r.Header.Del(name)
 		}
+		client.DropSession(r)
 		if _, pattern := passed.Handler(r); pattern == "" {
 			return
 		}
