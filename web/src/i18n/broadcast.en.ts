@@ -5,7 +5,6 @@ export const enBroadcast = {
   noDesk: 'The live desk on the broadcast node does not answer. Nothing can go on the air until it does.',
   noPhones: 'The server that phones connect to does not answer. Encoders and addresses are not affected.',
   leave: 'Not now',
-  cancel: 'Cancel',
   close: 'Close',
   save: 'Save',
   none: 'Nothing here.',

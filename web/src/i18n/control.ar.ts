@@ -2,7 +2,7 @@ import type { ControlWords } from './control.en';
 
 /** What the studio says about orders, the station key, the queue and its rules, in Arabic. */
 export const arControl: ControlWords = {
-  views: { air: 'على الأثير', programme: 'البرنامج', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', requests: 'الطلبات', review: 'المشاركات', log: 'السجلّ' },
+  views: { air: 'على الأثير', programme: 'البرنامج', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', requests: 'الطلبات', review: 'المشاركات', log: 'السجلّ', people: 'المستخدمون', account: 'حسابك', invited: 'الدعوة' },
   viewsLabel: 'أقسام الاستوديو',
   waiting: { zero: 'لا شيء في الانتظار', one: 'واحدة في الانتظار', two: 'اثنتان في الانتظار', few: '# في الانتظار', many: '# في الانتظار', other: '# في الانتظار' },
   speaking: 'ميكروفون هذا المتصفح يُرسل إلى المحطة',
@@ -20,7 +20,9 @@ export const arControl: ControlWords = {
   rebuilt: 'أُعيد بناء قائمة البث.',
   notHeard: 'قبلت المحطة الأمر، لكن التغيير لم يصل إلى الأثير بعد.',
   noKey: 'لم يُنفَّذ شيء: يلزم مفتاح المحطة.',
+  noLogin: 'لم يُنفَّذ شيء: سجّل الدخول أولًا.',
   close: 'إغلاق',
+  cancel: 'إلغاء',
   retry: 'إعادة المحاولة',
   news: 'ما حدث',
   tooMany: (wait) => `محاولات كثيرة. حاول مرة أخرى بعد ${wait}.`,
@@ -54,12 +56,25 @@ export const arControl: ControlWords = {
     forget: 'نسيان المفتاح',
     forgotten: 'حُذف المفتاح من هذا الجهاز.',
     locked: 'يلزم مفتاح المحطة لفتح هذا القسم.',
+    instead: 'استخدام مفتاح المحطة',
+    toLogin: 'الدخول باسم المستخدم وكلمة المرور',
     posts: {
       ask: 'تحتاج مراجعة مشاركات المستمعين إلى مفتاح المحطة أو مفتاح المشرفين.',
       label: 'مفتاح المحطة أو مفتاح المشرفين',
       wrong: 'ليس مفتاح المحطة ولا مفتاح المشرفين.',
       where: 'تجدهما باسم station_key وsocial_admin_key في ملف إعدادات المحطة، أو STATION_KEY وSOCIAL_ADMIN_KEY في متغيرات بيئتها.',
     },
+  },
+  who: {
+    roles: { owner: 'المالك', programme: 'مدير البرامج', moderator: 'المشرف', presenter: 'المذيع', viewer: 'المشاهد' },
+    logIn: 'تسجيل الدخول',
+    logOut: 'تسجيل الخروج',
+    outFailed: 'لم يتم تسجيل الخروج: المحطة لا تستجيب.',
+    locked: 'سجّل الدخول لفتح هذا القسم.',
+    shut: 'هذا الاستوديو متاح لمن يسجّل الدخول.',
+    looks: (role) => `لك أن تشاهد هذا القسم دون أن تغيّر فيه شيئًا. دورك: ${role}.`,
+    looksByKey: 'بهذا المفتاح تشاهد هذا القسم دون أن تغيّر فيه شيئًا.',
+    notYours: 'هذا القسم غير متاح لك.',
   },
   find: {
     title: 'تشغيل الآن',

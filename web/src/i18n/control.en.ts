@@ -1,6 +1,6 @@
 /** What the studio says about orders, the station key, the queue and its rules. */
 export const enControl = {
-  views: { air: 'Air', programme: 'Programme', production: 'Production', live: 'Live', listeners: 'Listeners', requests: 'Requests', review: 'Posts', log: 'Log' },
+  views: { air: 'Air', programme: 'Programme', production: 'Production', live: 'Live', listeners: 'Listeners', requests: 'Requests', review: 'Posts', log: 'Log', people: 'People', account: 'Your account', invited: 'Invitation' },
   viewsLabel: 'Sections of the studio',
   /** Of the tab that counts them. */
   waiting: { zero: 'none waits', one: 'one waits', two: 'two wait', few: '# wait', many: '# wait', other: '# wait' },
@@ -19,7 +19,9 @@ export const enControl = {
   rebuilt: 'The rotation was rebuilt.',
   notHeard: 'The station accepted the order, but the change is not on the air yet.',
   noKey: 'Nothing was done: this needs the station key.',
+  noLogin: 'Nothing was done: log in first.',
   close: 'Close',
+  cancel: 'Cancel',
   retry: 'Try again',
   news: 'What happened',
   tooMany: (wait: string) => `Too many attempts. Try again in ${wait}.`,
@@ -53,6 +55,8 @@ export const enControl = {
     forget: 'Forget the key',
     forgotten: 'The key was removed from this device.',
     locked: 'This section needs the station key.',
+    instead: 'Use the station key instead',
+    toLogin: 'Log in with a name and password',
     /** Where listeners' posts are asked for. */
     posts: {
       ask: 'Reviewing listeners’ posts takes the station key, or the moderators’ key.',
@@ -60,6 +64,18 @@ export const enControl = {
       wrong: 'This is neither the station’s key nor the moderators’.',
       where: 'They are station_key and social_admin_key in the station’s settings file, or STATION_KEY and SOCIAL_ADMIN_KEY in its environment.',
     },
+  },
+  /** Of whoever is logged in, and what they may do. */
+  who: {
+    roles: { owner: 'Owner', programme: 'Programme director', moderator: 'Moderator', presenter: 'Presenter', viewer: 'Viewer' },
+    logIn: 'Log in',
+    logOut: 'Log out',
+    outFailed: 'You are still logged in: the station did not answer.',
+    locked: 'Log in to open this section.',
+    shut: 'This studio opens to those who log in.',
+    looks: (role: string) => `You may look at this section and change nothing in it. Your role: ${role}.`,
+    looksByKey: 'With this key you may look at this section and change nothing in it.',
+    notYours: 'This section is not open to you.',
   },
   find: {
     title: 'Play now',

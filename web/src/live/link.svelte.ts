@@ -27,13 +27,15 @@ export class Link {
   /** The server answers but has lost the station: it holds what is written until the station is back. */
   away = $state(false);
 
-  /** The station key of staff, sent in the handshake and nowhere else. */
-  key = '';
+  /** What staff show in the handshake and nowhere else: the station key, or what fetches a new ticket for each. */
+  key: string | (() => Promise<string>) = '';
   /** Called with the reason when the station refuses the key; the link then rests until it is opened again. */
   refused: (why: string) => void = () => undefined;
 
   #socket: Socket | null = null;
   #opened = false;
+  /** Handshakes so far: a ticket that comes late belongs to none. */
+  #shows = 0;
   readonly #ears = new Map<string, Set<(payload: never) => void>>();
   readonly #ups = new Map<() => void, () => void>();
   readonly #downs = new Set<() => void>();
@@ -116,7 +118,7 @@ export class Link {
       reconnectionDelay: pause.first,
       reconnectionDelayMax: pause.most,
       reconnectionAttempts: pause.tries,
-      auth: (show) => show({ device: deviceId(), recover: true, ...(this.key ? { key: this.key } : {}) }),
+      auth: (show) => this.#show(show),
     });
     this.#socket = socket;
     socket.io.on('reconnect_attempt', (tries) => socket.io.reconnectionDelayMax(tries < pause.soon ? pause.most : pause.later));
@@ -148,6 +150,25 @@ export class Link {
       this.#heed(event === 'link' ? (payload as Hearing) : null);
       for (const hear of this.#ears.get(event) ?? []) hear(payload as never);
     });
+  }
+
+  /** Says who connects. While a ticket cannot be had the connection waits, and begins anew where the server gives it up. */
+  #show(show: (auth: object) => void): void {
+    const who = { device: deviceId(), recover: true };
+    const { key } = this;
+    const turn = ++this.#shows;
+    if (typeof key === 'string') return show(key ? { ...who, key } : who);
+    const current = () => this.#opened && turn === this.#shows && this.key === key;
+    key().then(
+      (ticket) => current() && show({ ...who, key: ticket }),
+      (failure: unknown) => {
+        if (!current()) return;
+        const status = failure instanceof Problem ? failure.status : 0;
+        if (status === 0 || status === 429 || status >= 500) return void setTimeout(() => current() && this.#show(show), 2000);
+        this.close(); // the login has ended, or never allowed this
+        this.refused(failure instanceof Problem ? failure.detail : '');
+      },
+    );
   }
 
   /** A server that lost the station sends nothing but link events, so the first event of a connection tells which it is. */

@@ -1,4 +1,5 @@
 import { ask, Problem, type Manner, type Method } from '../station/control';
+import { rights as all, type Right, type Session, type User } from './rights';
 
 const kept = 'athir.station-key';
 const keptModerator = 'athir.admin-key';
@@ -11,8 +12,15 @@ type Opens = 'station' | 'posts' | 'posts alone';
 const mood = '/api/station/mood';
 const pending = '/api/social/posts?status=pending&limit=1';
 
-/** The operator closed the door without a key. */
-export class NoKey extends Error {}
+/** The operator closed the door without a key or a login. */
+export class NoKey extends Error {
+  constructor(
+    /** The station has users: a login would have done. */
+    readonly users = false,
+  ) {
+    super();
+  }
+}
 
 function read(name: string): string {
   try {
@@ -30,10 +38,14 @@ function refusalOf(asked: Promise<unknown>): Promise<Problem | null> {
 }
 
 /**
- * The way to the station's controls. Looking is free: the key is asked for
- * when a control first answers 401, kept for the session or, when told to, on
- * the device, and given up when the station no longer takes it. Whoever has
- * the moderators' key alone may decide listeners' posts and nothing else.
+ * The way to the station's controls. Looking is free: a login or a key is
+ * asked for when a control first answers 401. Who is logged in gives orders
+ * by a cookie that no page sees. A key is kept for the session or, when told
+ * to, on the device, and given up when the station no longer takes it.
+ *
+ * rights says what whoever stands here may do, however they came: by a login,
+ * by the station key (everything), by the moderators' key (listeners' posts
+ * and nothing else, not even a look at the rest), or not at all.
  */
 export class Door {
   asking = $state(false);
@@ -45,6 +57,10 @@ export class Door {
   /** Whether any control has opened: what stands behind may be asked for. */
   open = $state(false);
   purpose = $state<Purpose>('station');
+  /** A login stood, and the station no longer knows it. */
+  ended = $state(false);
+  /** What the station says of whoever looks; null until it has, and where it has no users at all. */
+  session = $state.raw<Session | null>(null);
 
   #key = read(kept);
   /** The moderators' key, where the station's is not known. */
@@ -54,21 +70,72 @@ export class Door {
   /** Only listeners' posts are open: the key is the moderators'. */
   moderator = $state(this.#moderatorKey !== '');
 
+  readonly rights = $derived.by((): ReadonlySet<Right> | null => {
+    const { session } = this;
+    if (session?.user && session.way === 'session') return new Set(session.rights);
+    if (this.moderator) return new Set<Right>(['moderate']);
+    if (session && (session.way !== '' || session.open)) return new Set(session.rights);
+    return this.hasKey ? new Set(all) : null; // what a key opens is known once it was tried
+  });
+
+  readonly #known: Promise<void>;
+  #knows = false;
+  #turn = 0;
+  /** How often somebody came in: an order that was refused before that is given again. */
+  #entered = 0;
   #opened: Promise<void> | null = null;
   #enter: (() => void) | null = null;
   #turnAway: ((why: NoKey) => void) | null = null;
 
   constructor() {
+    this.#known = this.learn().finally(() => (this.#knows = true));
     // Where the station has no key, the moderators' one confines nobody.
     if (this.moderator) void refusalOf(ask('GET', mood)).then((closed) => closed ?? ([this.moderator, this.open] = [false, true]));
   }
 
-  /** For the handshake of the event transport, and nothing else: it is no part of an address, and never kept elsewhere. */
-  get key(): string {
-    return this.#key;
+  /** Who is logged in. */
+  get user(): User | null {
+    return this.session?.way === 'session' ? this.session.user : null;
   }
 
-  /** Gives an order; where a key is missing it waits for the operator. Rejects with Problem or NoKey. */
+  /** Somebody can log in here. */
+  get users(): boolean {
+    return this.session?.users ?? false;
+  }
+
+  /** Nobody sees the studio without saying who they are. */
+  get shut(): boolean {
+    return this.session !== null && !this.session.look && this.rights === null;
+  }
+
+  /** Whether whoever stands here may do this, or may be asked who they are as they do. */
+  may(right: Right): boolean {
+    return this.rights === null || this.rights.has(right);
+  }
+
+  /** For the handshake of the event transport, and nothing else: it is no part of an address, and never kept elsewhere. */
+  get key(): string {
+    return this.user ? '' : this.#key;
+  }
+
+  /** What the handshake shows: the key, or a new ticket at each connect, as the cookie is not the transport's to read. */
+  get handshake(): string | (() => Promise<string>) {
+    if (!this.user) return this.#key;
+    return async () => (await ask<{ ticket: string }>('POST', '/api/session/ticket', {}, { timeoutMs: 8000 })).ticket;
+  }
+
+  /** Asks the station who this is. The cookie comes before the key; a key that was never tried is no guess of ours. */
+  async learn(): Promise<void> {
+    const turn = ++this.#turn;
+    const look = (key: string) => ask<Session>('GET', '/api/session', undefined, { key, timeoutMs: 8000 }).catch(() => null);
+    let session = await look('');
+    if (session && session.way !== 'session' && this.#key && this.open) session = (await look(this.#key)) ?? session;
+    if (turn !== this.#turn || !session) return;
+    this.session = session;
+    if (this.user) this.open = true;
+  }
+
+  /** Gives an order; where a login or a key is missing it waits for the operator. Rejects with Problem or NoKey. */
   order<T>(method: Method, path: string, body?: unknown, how: Manner = {}): Promise<T> {
     return this.#insist('station', () => this.quietly<T>(method, path, body, how));
   }
@@ -80,18 +147,22 @@ export class Door {
 
   /** The same without asking the operator for anything. */
   async quietly<T>(method: Method, path: string, body?: unknown, how: Manner = {}): Promise<T> {
-    const answer = await ask<T>(method, path, body, { ...how, key: this.#key });
+    if (!this.#knows) await this.#known;
+    const answer = await ask<T>(method, path, body, { ...how, key: this.key });
+    const first = !this.open;
     this.open = true;
+    if (first && this.key) void this.learn(); // the key is right: what does it open?
     return answer;
   }
 
-  moderateQuietly<T>(method: Method, path: string, body?: unknown, how: Manner = {}): Promise<T> {
-    return ask<T>(method, path, body, { ...how, key: this.#key, adminKey: this.#moderatorKey });
+  async moderateQuietly<T>(method: Method, path: string, body?: unknown, how: Manner = {}): Promise<T> {
+    if (!this.#knows) await this.#known;
+    return ask<T>(method, path, body, { ...how, key: this.key, adminKey: this.user ? '' : this.#moderatorKey });
   }
 
   /** Looks at what is open to everybody and tells the operator more: process ids, why something failed. */
   async look<T>(path: string): Promise<T> {
-    return ask<T>('GET', path, undefined, { key: this.open ? this.#key : '', timeoutMs: 8000 }); // a key not tried yet is no guess of ours
+    return ask<T>('GET', path, undefined, { key: this.open ? this.key : '', timeoutMs: 8000 }); // a key not tried yet is no guess of ours
   }
 
   /** Tries a key; the door closes behind the operator when it is right. */
@@ -102,8 +173,7 @@ export class Door {
     try {
       opens = await this.#judge(key.trim());
     } catch (problem) {
-      this.refused = problem as Problem;
-      if (this.refused.status === 429) this.waitUntil = Date.now() + Math.max(1000, this.refused.waitMs);
+      this.#refuse(problem as Problem);
       return;
     } finally {
       this.trying = false;
@@ -111,30 +181,64 @@ export class Door {
     this.#keep(key.trim(), remember, opens !== 'station');
     this.moderator = opens === 'posts alone';
     this.open = !this.moderator;
-    this.asking = false;
-    this.#enter?.();
+    this.#admit();
+    void this.learn();
+  }
+
+  /** Comes in by a login: asks as it is told, and the cookie is set. Answers why not, or null. */
+  async enter(log: () => Promise<Session>): Promise<Problem | null> {
+    if (this.trying) return this.refused;
+    this.trying = true;
+    this.refused = null;
+    try {
+      const session = await log();
+      this.#keep('', false, false); // one is somebody, and has no key besides
+      ++this.#turn;
+      [this.session, this.open, this.ended] = [session, true, false];
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      return this.#refuse(problem);
+    } finally {
+      this.trying = false;
+    }
+    this.#admit();
+    return null;
+  }
+
+  /** Opens the door for somebody who wants to come in before anything asks. */
+  async welcome(): Promise<void> {
+    await this.#knock(null, 'station').catch(() => undefined);
   }
 
   /** Closes the door unopened: whoever waits at it goes without. */
   leave(): void {
     this.asking = false;
-    this.#turnAway?.(new NoKey());
+    this.#turnAway?.(new NoKey(this.users));
   }
 
   forget(): void {
     this.#keep('', false, false);
     this.open = false;
+    if (this.session && !this.user) void this.learn();
+  }
+
+  /** Ends the login here. Rejects with a Problem where the station cannot be told: the cookie stands until then. */
+  async logOut(): Promise<void> {
+    await ask('DELETE', '/api/session');
+    this.#keep('', false, false);
+    this.open = false;
+    await this.learn();
   }
 
   async #insist<T>(purpose: Purpose, attempt: () => Promise<T>): Promise<T> {
     for (;;) {
-      const offered = this.#key + this.#moderatorKey;
+      const entered = this.#entered;
       try {
         return await attempt();
       } catch (problem) {
         if (!(problem instanceof Problem) || problem.status !== 401) throw problem;
-        if (purpose === 'station' && this.moderator) throw new NoKey();
-        if (offered === this.#key + this.#moderatorKey) await this.#knock(problem, purpose);
+        if (purpose === 'station' && this.moderator) throw new NoKey(this.users);
+        if (entered === this.#entered) await this.#knock(problem, purpose);
       }
     }
   }
@@ -149,17 +253,35 @@ export class Door {
     return closed ? 'posts alone' : 'posts';
   }
 
-  #knock(problem: Problem, purpose: Purpose): Promise<void> {
+  #knock(problem: Problem | null, purpose: Purpose): Promise<void> {
     if (this.#opened) return this.#opened;
-    this.refused = this.#key || this.#moderatorKey ? problem : null; // a key kept from before is no longer right
+    const was = this.user;
+    this.refused = problem && this.hasKey ? problem : null; // a key kept from before is no longer right
     this.purpose = purpose;
-    this.forget();
-    this.asking = true;
+    this.#keep('', false, false);
+    this.open = false;
     this.#opened = new Promise<void>((enter, turnAway) => {
       this.#enter = enter;
       this.#turnAway = turnAway;
     }).finally(() => (this.#opened = null));
+    // Whom the station knows by now, and whether anybody can log in: the door is another one then.
+    void this.learn().then(() => {
+      this.ended = was !== null && this.user === null;
+      this.asking = true;
+    });
     return this.#opened;
+  }
+
+  #refuse(problem: Problem): Problem {
+    this.refused = problem;
+    if (problem.status === 429) this.waitUntil = Date.now() + Math.max(1000, problem.waitMs);
+    return problem;
+  }
+
+  #admit(): void {
+    ++this.#entered;
+    this.asking = false;
+    this.#enter?.();
   }
 
   #keep(key: string, remember: boolean, moderator: boolean): void {

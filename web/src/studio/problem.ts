@@ -12,6 +12,7 @@ import type { Toasts } from './toasts.svelte';
 export function problemWords(problem: Problem, words: ControlWords, language: Language): [string, { detail: string }] {
   const detail = plain([problem.detail, ...problem.fields.map((f) => `${f.location}: ${f.message}`)].filter(Boolean).join(' · '));
   if (problem.status === 429) return [words.tooMany(hours(problem.waitMs || 1000, language)), { detail: '' }];
+  if (problem.reason?.code === 'right') return [problem.reason[language], { detail: '' }];
   const said = words.refused[String(problem.status)] ?? (problem.status >= 500 ? words.refused['500'] : words.refused.other);
   return [said ?? '', { detail }];
 }
@@ -19,7 +20,7 @@ export function problemWords(problem: Problem, words: ControlWords, language: La
 /** Tells that an order was refused, or wants a key, and returns the toast's id. What is no word of the station's is a fault of the page, and thrown. */
 export function sayRefused(toasts: Toasts, failure: unknown): number {
   const words = studioWords[tongue.language].control;
-  if (failure instanceof NoKey) return toasts.say('note', words.noKey);
+  if (failure instanceof NoKey) return toasts.say('note', failure.users ? words.noLogin : words.noKey);
   if (failure instanceof Problem) return toasts.say('bad', ...problemWords(failure, words, tongue.language));
   throw failure;
 }

@@ -222,18 +222,24 @@ export class Audience {
     if (turn !== this.#turn) return;
     [this.guard, this.alarms] = [guard, alarms];
     const text = this.sought.trim() ? `&text=${encodeURIComponent(this.sought.trim())}` : '';
-    const [found, sanctions, words, audit, hooks] = await Promise.all([
-      quietly<{ messages: Found[] }>(`/chat/messages?limit=60${text}`),
-      quietly<{ sanctions: Sanction[] }>('/chat/sanctions'),
-      quietly<{ words: Word[] }>('/chat/words'),
-      quietly<{ deeds: Deed[] }>('/chat/audit?limit=30'),
-      quietly<{ webhooks: Hook[]; events: HookEvent[] }>('/webhooks'),
-    ]);
+    // Who may not moderate sees nothing of the chat's order, and owners alone see what goes out.
+    const chat = this.#door.may('moderate')
+      ? Promise.all([
+          quietly<{ messages: Found[] }>(`/chat/messages?limit=60${text}`),
+          quietly<{ sanctions: Sanction[] }>('/chat/sanctions'),
+          quietly<{ words: Word[] }>('/chat/words'),
+          quietly<{ deeds: Deed[] }>('/chat/audit?limit=30'),
+        ])
+      : null;
+    const [said, hooks] = await Promise.all([chat, this.#door.may('own') ? quietly<{ webhooks: Hook[]; events: HookEvent[] }>('/webhooks') : null]);
     if (turn !== this.#turn) return;
-    this.messages = found.messages;
-    this.sanctions = sanctions.sanctions;
-    this.words ??= words.words; // what the operator is writing is not overwritten
-    this.deeds = audit.deeds;
-    [this.hooks, this.events] = [hooks.webhooks, hooks.events];
+    if (said) {
+      const [found, sanctions, words, audit] = said;
+      this.messages = found.messages;
+      this.sanctions = sanctions.sanctions;
+      this.words ??= words.words; // what the operator is writing is not overwritten
+      this.deeds = audit.deeds;
+    }
+    if (hooks) [this.hooks, this.events] = [hooks.webhooks, hooks.events];
   }
 }

@@ -242,7 +242,7 @@ export class Broadcast {
     await this.#askStatus(turn);
     if (this.phase === 'ready' && Date.now() - this.#listsAt >= listsEveryMs) {
       this.#listsAt = Date.now();
-      await Promise.all([this.#askPublishers(), this.#askRecordings()]);
+      await Promise.all([this.#door.may('programme') && this.#askPublishers(), this.#door.may('inside') && this.#askRecordings()]);
     }
     if (turn === this.#turn) this.#soon(document.visibilityState === 'visible' ? everyMs : hiddenMs);
   }

@@ -77,7 +77,7 @@ export class Microphone {
     this.bytes = 0;
     addEventListener('beforeunload', stay);
     const link = (this.#link = new Link());
-    link.key = this.#door.key;
+    link.key = this.#door.handshake;
     link.refused = () => this.#stop('key');
     link.on('stream_error', ({ message }) => this.phase === 'sending' && this.#stop('failed', message));
     link.onDown(() => {

@@ -86,7 +86,7 @@ export class RequestDesk {
   /** Takes one away without a word. */
   async remove(request: StudioRequest): Promise<void> {
     // A station without a key tells the studio from a listener by any.
-    const headers: Record<string, string> = this.#door.key ? {} : { 'x-station-key': 'none' };
+    const headers: Record<string, string> = this.#door.key || this.#door.user ? {} : { 'x-station-key': 'none' };
     await this.#give('DELETE', `/api/requests/${request.id}`, undefined, this.#words.done.removed, headers);
   }
 

@@ -334,7 +334,7 @@ export class Review {
     try {
       const statuses: Status[] = ['pending', 'failed', 'rejected', ...(this.queue.filter === 'all' ? (['processing', 'approved'] as const) : [])];
       this.social = await this.#door.moderateQuietly<SocialStatus>('GET', `${at}/status`);
-      if (!this.social.adminKey || !this.social.enabled) return void (this.phase = 'closed');
+      if (!(this.social.adminKey || this.#door.user) || !this.social.enabled) return void (this.phase = 'closed');
       const pages = await Promise.all(statuses.map((status) => this.#pages(status)));
       if (looking !== this.#looking) return; // a later look knows better
       this.partial = new Set(statuses.filter((_, i) => pages[i]?.more));

@@ -16,7 +16,7 @@ export class Waiting {
   /** Follows the station; call it while a component starts. */
   follow(): void {
     $effect(() => {
-      if (!this.#door.open && !this.#door.moderator) return;
+      if ((!this.#door.open && !this.#door.moderator) || !this.#door.may('moderate')) return;
       const look = () => void (document.visibilityState === 'visible' && this.#look().then((served) => served || clearInterval(often)));
       const often = setInterval(look, everyMs);
       look();

@@ -1,0 +1,128 @@
+/** Orders of the log by a name that both languages have words for. */
+
+/** Routes below /api; {} stands for one part of the path. */
+const names: Record<string, string> = {
+  'POST station/skip': 'skip',
+  'POST station/play': 'play',
+  'POST station/rotation/rebuild': 'rebuild',
+  'POST channels/{}/queue': 'queue',
+  'DELETE channels/{}/queue/{}': 'unqueue',
+  'PUT station/config': 'config',
+  'POST station/config/save': 'save',
+  'POST station/config/reset': 'reset',
+  'PUT station/mood': 'mood',
+  'PUT station/clocks': 'clocks',
+  'POST station/clocks': 'clocks',
+  'PUT station/dayparts': 'dayparts',
+  'POST station/dayparts': 'dayparts',
+  'POST station/dayparts/clear': 'dayparts',
+  'PUT station/weights': 'weights',
+  'POST station/weights': 'weights',
+  'POST station/singers': 'singers',
+  'PUT station/queries': 'queries',
+  'POST station/content/{}': 'content',
+  'POST station/content/{}/{}': 'content',
+  'PUT station/content/{}': 'bulletin',
+  'PUT station/content/{}/{}': 'bulletin',
+  'POST jobs/{}/cancel': 'cancel',
+  'POST channels/create': 'channel',
+  'PUT channels/{}': 'channel',
+  'DELETE channels/{}': 'channel',
+  'POST station/live/start': 'liveStart',
+  'POST station/live/stop': 'liveStop',
+  'POST station/live/hand': 'hand',
+  'POST station/live/show': 'show',
+  'POST station/live/show/end': 'showEnd',
+  'POST station/live/{}': 'live',
+  'POST station/live/publishers': 'publisherAdd',
+  'PUT station/live/publishers/{}': 'publisherEdit',
+  'DELETE station/live/publishers/{}': 'publisherRemove',
+  'POST station/live/publishers/{}/secret': 'publisherSecret',
+  'POST station/live/publishers/{}/revoke': 'publisherRevoke',
+  'DELETE station/live/recordings/{}': 'recordingRemove',
+  'POST station/live/recordings/{}/category': 'recordingTake',
+  'POST station/live/recordings/{}/ticket': 'recordingHear',
+  'POST station/chat/mute': 'mute',
+  'POST station/chat/ban': 'ban',
+  'POST station/chat/lift': 'lift',
+  'POST station/chat/purge': 'purge',
+  'PUT station/chat/words': 'words',
+  'DELETE station/chat/messages/{}': 'message',
+  'DELETE station/chat/comments/{}': 'message',
+  'PUT station/chat/rooms/{}': 'room',
+  'POST station/chat/rooms/{}': 'room',
+  'POST station/chat/polls': 'poll',
+  'PUT station/requests/open': 'requestsDoor',
+  'POST station/requests/{}/refuse': 'refuse',
+  'DELETE requests/{}': 'request',
+  'POST social/posts/{}/approve': 'approve',
+  'POST social/posts/{}/reject': 'reject',
+  'POST social/posts/{}/hold': 'hold',
+  'POST social/posts/{}/process': 'process',
+  'POST social/posts/{}/review': 'review',
+  'POST social/decide': 'decide',
+  'POST social/submitters/{}': 'submitter',
+  'PUT social/posts/{}': 'post',
+  'POST social/sync': 'sync',
+  'POST station/webhooks': 'webhookAdd',
+  'PUT station/webhooks/{}': 'webhook',
+  'DELETE station/webhooks/{}': 'webhookRemove',
+  'PUT station/alarms': 'alarms',
+  'POST station/alarms': 'alarms',
+  'POST station/alarms/test': 'alarmTest',
+  'POST session': 'login',
+  'POST session/passkey': 'login',
+  'DELETE session': 'logout',
+  'POST session/invitation/accept': 'accept',
+  'POST session/ticket': 'ticket',
+  'POST people': 'invite',
+  'POST people/{}/invite': 'reinvite',
+  'PUT people/{}': 'person',
+  'DELETE people/{}': 'personRemove',
+  'POST people/{}/factors/remove': 'factors',
+  'DELETE people/{}/keys/{}': 'personKey',
+  'DELETE people/{}/sessions/{}': 'personSession',
+  'PUT account/password': 'password',
+  'POST account/totp': 'totpBegin',
+  'PUT account/totp': 'totp',
+  'POST account/totp/remove': 'totpRemove',
+  'POST account/passkeys': 'passkey',
+  'DELETE account/passkeys/{}': 'passkeyRemove',
+  'POST account/keys': 'key',
+  'DELETE account/keys/{}': 'keyRemove',
+  'DELETE account/sessions/{}': 'sessionEnd',
+  'POST account/sessions/end': 'sessionsEnd',
+};
+
+const routes = Object.entries(names).map(([route, name]) => ({ parts: route.replace(' ', '/').split('/'), name }));
+
+/** What an order is called, or null where it has no name; it is written with the parts of its path or with {id} for them. */
+export function deedOf(order: string): string | null {
+  const parts = order.replace(' /api/', '/').split('/');
+  const fit = routes.filter((route) => route.parts.length === parts.length && route.parts.every((part, i) => part === '{}' || part === parts[i]));
+  // The one that leaves the fewest parts open.
+  return fit.sort((a, b) => open(a.parts) - open(b.parts))[0]?.name ?? null;
+}
+
+const open = (parts: readonly string[]): number => parts.filter((part) => part === '{}').length;
+
+export type Outcome = 'done' | 'refused' | 'failed' | 'unknown';
+
+export function outcomeOf(status: number): Outcome {
+  if (status === 0) return 'unknown';
+  return status < 400 ? 'done' : status < 500 ? 'refused' : 'failed';
+}
+
+/** The fields of a detail as they are written, or its own text where it is no object. */
+export function fieldsOfDetail(detail: string): [string, string][] {
+  if (detail.trim() === '') return [];
+  try {
+    const said: unknown = JSON.parse(detail);
+    if (said === null || typeof said !== 'object' || Array.isArray(said)) return [['', textOf(said)]];
+    return Object.entries(said).map(([name, value]) => [name, textOf(value)]);
+  } catch {
+    return [['', detail]];
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,0 +1,2 @@
+/** So long a password is at least, as the station holds it. */
+export const leastPassword = 12;

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { looksOnly, sectionsOf, upTo, viewOf, views, type Right } from './rights';
+
+const of = (...rights: Right[]) => new Set(rights);
+const role = {
+  owner: of('look', 'inside', 'air', 'moderate', 'programme', 'own'),
+  programme: of('look', 'inside', 'air', 'moderate', 'programme'),
+  moderator: of('look', 'inside', 'moderate'),
+  presenter: of('look', 'inside', 'air'),
+  viewer: of('look', 'inside'),
+};
+
+describe('the sections', () => {
+  it('follow the rights', () => {
+    const looked = ['air', 'programme', 'production', 'live', 'listeners', 'requests'];
+    expect(sectionsOf(role.owner)).toEqual(views);
+    expect(sectionsOf(role.programme)).toEqual([...looked, 'review', 'log']);
+    expect(sectionsOf(role.moderator)).toEqual([...looked, 'review']);
+    expect(sectionsOf(role.presenter)).toEqual(looked);
+    expect(sectionsOf(role.viewer)).toEqual(looked);
+  });
+
+  it('are all but the owners’ for somebody who is not known, and the posts alone for the moderators’ key', () => {
+    expect(sectionsOf(null)).toEqual(views.filter((view) => view !== 'people'));
+    expect(sectionsOf(of('moderate'))).toEqual(['review']);
+  });
+
+  it('are looked at only where nothing in them may be changed', () => {
+    const only = (known: ReadonlySet<Right> | null) => sectionsOf(known).filter((view) => looksOnly(known, view));
+    expect(only(role.viewer)).toEqual(sectionsOf(role.viewer));
+    expect(only(role.presenter)).toEqual(['programme', 'production', 'listeners']);
+    expect(only(role.moderator)).toEqual(['air', 'programme', 'production', 'live']);
+    expect([only(role.programme), only(role.owner), only(null)]).toEqual([[], [], []]);
+  });
+
+  it('are read from the address', () => {
+    expect(['', '#/', '#/listeners/guard', '#/people/log', '#/account', '#/invited/abc', '#/nowhere'].map(viewOf)).toEqual(['air', 'air', 'listeners', 'people', 'account', 'invited', 'air']);
+  });
+});
+
+it('nobody gives a program more than they may do themselves', () => {
+  expect([upTo('owner').length, upTo('programme'), upTo('moderator'), upTo('viewer')]).toEqual([5, ['programme', 'moderator', 'presenter', 'viewer'], ['moderator', 'viewer'], ['viewer']]);
+});
