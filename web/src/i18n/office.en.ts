@@ -1,13 +1,17 @@
 /** What the chat says to the staff, in English; it loads with their part. */
 export const enOffice = {
   title: 'Write as the station',
-  say: 'Your messages carry the station’s badge. Enter with the station key; it is kept by the studio alone.',
+  say: 'Your messages carry the station’s badge. Enter with your login, or with the station key, which the studio alone keeps.',
   name: 'Name that listeners see',
   key: 'Station key',
   enter: 'Enter',
   trying: 'Trying…',
   refused: 'This is not the station’s key.',
   stale: 'The saved key is no longer valid.',
+  as: (name: string) => `You are logged in as ${name}: no key is needed.`,
+  logIn: 'Log in at the studio instead',
+  ended: 'Your login has ended. Log in at the studio again.',
+  denied: 'Your role does not write as the station. Owners, programme directors and moderators may, or whoever has the station key.',
   away: 'The station is not answering. Try again.',
   limited: (wait: string) => `Too many wrong keys from here. No key is accepted for ${wait}.`,
   act: (name: string) => `Delete or mute: message of ${name}`,

@@ -13,9 +13,10 @@ const at = '/api/station/chat';
 const kept = 'athir.staff-name';
 
 /**
- * What an operator does in the chat. The key is the studio's: kept where the
- * studio keeps it, shown in the handshake of the event transport and in the
- * header of an order, and nowhere else.
+ * What an operator does in the chat. Who is logged in needs no key: orders go
+ * by the cookie, and the handshake of the event transport shows a ticket. The
+ * key is the studio's: kept where the studio keeps it, shown in the handshake
+ * and in the header of an order, and nowhere else.
  */
 export class Office {
   readonly door = new Door();
@@ -27,6 +28,8 @@ export class Office {
   entering = $state(false);
   /** The saved key was refused. */
   stale = $state(false);
+  /** It was no key but a login that has ended. */
+  ended = $state(false);
 
   constructor(chat: Chat, station: Station) {
     this.chat = chat;
@@ -42,7 +45,17 @@ export class Office {
     }
   }
 
-  /** Tries the key if one is given, else the one that the studio kept, and writes under the name from then on. */
+  /** Whether a key has to be typed: no login may write as the station, and the studio keeps no key. */
+  get asksKey(): boolean {
+    return !this.door.hasKey && !this.#loggedIn;
+  }
+
+  /** Logged in as somebody whose role does not write as the station. */
+  get denied(): boolean {
+    return this.door.user !== null && !this.door.may('moderate');
+  }
+
+  /** Tries the key if one is given, else the login or the key that the studio kept, and writes under the name from then on. */
   async enter(name: string, key: string): Promise<void> {
     if (this.entering) return;
     this.entering = true;
@@ -50,8 +63,8 @@ export class Office {
     try {
       this.door.refused = null;
       if (key) await this.door.offer(key, false);
-      if (!this.door.hasKey || (key && this.door.refused)) return;
-      this.chat.link.key = this.door.key;
+      if (this.asksKey || (key && this.door.refused)) return;
+      this.chat.link.key = this.#loggedIn ? this.door.handshake : this.door.key;
       this.chat.asStaff(name, keep);
       this.chat.link.close();
       this.chat.link.open();
@@ -84,6 +97,10 @@ export class Office {
     this.toasts.say('good', this.#words.muted(name, this.#words.spans[minutes] ?? ''), { action: { label: this.#words.undo, run: () => void undo() } });
   }
 
+  get #loggedIn(): boolean {
+    return this.door.user !== null && this.door.may('moderate');
+  }
+
   get #words() {
     return officeWords[tongue.language];
   }
@@ -99,10 +116,12 @@ export class Office {
     }
   }
 
-  /** The key is no longer valid: returns to the sign-in form. */
+  /** The key or the login is no longer valid: returns to the sign-in form. */
   #shut(): void {
     this.stale = true;
+    this.ended = this.door.user !== null;
     this.door.forget();
+    void this.door.learn();
     this.chat.link.close();
     this.chat.link.key = '';
     this.chat.staff = false;
