@@ -8,6 +8,7 @@ import { libraryOf, scheduleOf, statusOf, upnextOf, type Scene } from './data';
 import { Live } from './live';
 import type { Media } from './media';
 import { Operator } from './operator';
+import { People } from './people';
 import { Production } from './production';
 import { Asking } from './requests';
 import { Review } from './review';
@@ -49,6 +50,7 @@ export class Mock {
     },
   );
   readonly production = new Production(() => this.control.key);
+  readonly people = new People(() => this.control.key);
   readonly audience: Audience;
   readonly operator: Operator;
   readonly live: Live;
@@ -78,7 +80,7 @@ export class Mock {
       const { nowPlaying, track, state, serverTime } = statusOf(this.scene, Date.now(), this.control.live);
       return { channel: 'main', nowPlaying, track, state, programTime: track?.startedAt ?? serverTime };
     };
-    this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key);
+    this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key, this.people.tickets);
     this.operator = new Operator(this.audience, () => this.control.key);
     this.requests = new Asking(this.audience.io, () => this.control.key);
     this.review = new Review(this.audience.io, () => this.control.key, () => media.ogg);
@@ -158,6 +160,7 @@ export class Mock {
   #api(request: IncomingMessage, url: URL, response: ServerResponse): void {
     if (this.apiDown) return void response.destroy();
     if (this.scene.post && url.pathname === `/api/social/posts/${this.scene.post.id}/react`) return this.#heart(request, response);
+    if (this.people.answer(request, url, response)) return;
     const listener = !(request.headers.referer ?? '').includes('/studio') && !request.headers['x-station-key'] && !request.headers['x-admin-key']; // who moderates is on another page, or shows a key
     if (listener && this.social.answer(request, url, response)) return;
     if (this.requests.answer(request, url, response)) return;
