@@ -55,13 +55,14 @@ export class People {
   #closed = false;
   #next = 1;
   #state = '';
+  #added = 0;
 
   constructor(readonly key: () => string) {}
 
   /** Adds somebody who has been here before. */
   add(login: string, role: Role, more: Partial<Person> & { secret?: string } = {}): Kept {
     const { secret = `${login}-password-1`, ...rest } = more;
-    const id = `u${this.#next++}`;
+    const id = `u${++this.#added}`;
     const person: Person = { id, login, name: login, role, locked: false, password: true, totp: false, passkeys: 0, keys: 0, sessions: 0, invited: 0, createdAt: Date.now() - 30 * day, seenAt: Date.now() - 3 * 60 * minute, ...rest };
     const kept: Kept = { person, password: secret, recovery: person.totp ? codesOf(id) : [], token: '', passkeys: [] };
     this.users.push(kept);
