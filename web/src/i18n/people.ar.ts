@@ -244,7 +244,7 @@ export const arPeople: PeopleWords = {
       config: 'تغيير البرنامج', save: 'حفظ البرنامج', reset: 'إعادة البرنامج إلى الأصل', mood: 'تغيير المزاج', clocks: 'تغيير قوالب الساعات', dayparts: 'تغيير فترات اليوم', weights: 'تغيير المزيج',
       singers: 'تغيير قائمة المطربين', queries: 'تغيير كلمات البحث', content: 'طلب عمل على المحتوى', bulletin: 'تغيير نشرة', cancel: 'إلغاء مهمة', channel: 'تغيير القنوات',
       liveStart: 'بدء بث مباشر', liveStop: 'إنهاء البث المباشر', hand: 'تسليم الأثير', live: 'إدارة البث المباشر', show: 'بدء برنامج', showEnd: 'إنهاء برنامج',
-      publisherAdd: 'إضافة مذيع', publisherEdit: 'تعديل مذيع', publisherSecret: 'إنشاء رابط جديد لمذيع', publisherRevoke: 'إلغاء رابط مذيع', publisherRemove: 'حذف مذيع',
+      publisherAdd: 'إضافة مقدّم', publisherEdit: 'تعديل مقدّم', publisherSecret: 'إنشاء رابط جديد لمقدّم', publisherRevoke: 'إلغاء رابط مقدّم', publisherRemove: 'حذف مقدّم',
       recordingRemove: 'حذف تسجيل', recordingTake: 'ضم تسجيل إلى المكتبة', recordingHear: 'سماع تسجيل',
       mute: 'كتم مستمع', ban: 'حظر مستمع', lift: 'رفع كتم أو حظر', purge: 'حذف رسائل مستمع', words: 'تغيير الكلمات الممنوعة', message: 'حذف رسالة', room: 'تغيير غرفة دردشة', poll: 'إدارة استطلاع',
       requestsDoor: 'فتح باب الطلبات أو إغلاقه', refuse: 'رفض طلب', request: 'حذف طلب',

@@ -1,7 +1,7 @@
 import { peopleWords } from '../../i18n/people';
 import { studioWords } from '../../i18n/studio';
 import { Problem } from '../../station/control';
-import { plain } from '../../text/bidi';
+import { isolate, plain } from '../../text/bidi';
 import { locale, type Language } from '../../text/format';
 import { agentOf } from './agent';
 import { NoKey } from '../door.svelte';
@@ -21,7 +21,8 @@ export function dateOfDay(day: number, language: Language): string {
 export function agentWords(agent: string, language: Language): string {
   const { browser, system } = agentOf(agent);
   const words = peopleWords[language].session;
-  if (browser && system) return words.on(browser, system);
+  const page = language === 'ar' ? 'rtl' : 'ltr';
+  if (browser && system) return words.on(isolate(browser, page), isolate(system, page));
   return browser || system || plain(agent).slice(0, 40) || words.unknown;
 }
 
