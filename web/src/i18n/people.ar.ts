@@ -249,7 +249,7 @@ export const arPeople: PeopleWords = {
       mute: 'كتم مستمع', ban: 'حظر مستمع', lift: 'رفع كتم أو حظر', purge: 'حذف رسائل مستمع', words: 'تغيير الكلمات الممنوعة', message: 'حذف رسالة', room: 'تغيير غرفة دردشة', poll: 'إدارة استطلاع',
       requestsDoor: 'فتح باب الطلبات أو إغلاقه', refuse: 'رفض طلب', request: 'حذف طلب',
       approve: 'قبول مشاركة', reject: 'رفض مشاركة', hold: 'تعليق مشاركة', process: 'إعادة معالجة مشاركة', review: 'إعادة مشاركة إلى المراجعة', decide: 'البتّ في مشاركات', submitter: 'تغيير حالة مرسل', post: 'تعديل مشاركة', sync: 'إرسال خبر إلى المستمعين',
-      webhookAdd: 'إضافة خطّاف ويب', webhook: 'تعديل خطّاف ويب', webhookRemove: 'حذف خطّاف ويب', alarms: 'تغيير التنبيهات', alarmTest: 'تجربة التنبيهات',
+      webhookAdd: 'إضافة إخطار آلي', webhook: 'تعديل إخطار آلي', webhookRemove: 'حذف إخطار آلي', alarms: 'تغيير التنبيهات', alarmTest: 'تجربة التنبيهات',
       login: 'تسجيل الدخول', logout: 'تسجيل الخروج', accept: 'قبول دعوة', ticket: 'دخول الدردشة باسم المحطة',
       invite: 'إضافة مستخدم', reinvite: 'إنشاء رابط جديد لمستخدم', person: 'تعديل حساب مستخدم', personRemove: 'حذف مستخدم', factors: 'إزالة التحقق بخطوتين من حساب', personKey: 'حذف مفتاح مستخدم', personSession: 'إنهاء جلسة مستخدم',
       password: 'تغيير كلمة المرور', totpBegin: 'بدء إعداد التحقق بخطوتين', totp: 'تفعيل التحقق بخطوتين', totpRemove: 'إلغاء التحقق بخطوتين', passkey: 'إضافة مفتاح مرور', passkeyRemove: 'حذف مفتاح مرور', key: 'إنشاء مفتاح', keyRemove: 'حذف مفتاح', sessionEnd: 'إنهاء جلسة أخرى', sessionsEnd: 'إنهاء الجلسات الأخرى',

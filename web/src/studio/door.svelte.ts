@@ -258,8 +258,10 @@ export class Door {
     const was = this.user;
     this.refused = problem && this.hasKey ? problem : null; // a key kept from before is no longer right
     this.purpose = purpose;
-    this.#keep('', false, false);
-    this.open = false;
+    if (problem) {
+      this.#keep('', false, false);
+      this.open = false;
+    }
     this.#opened = new Promise<void>((enter, turnAway) => {
       this.#enter = enter;
       this.#turnAway = turnAway;
