@@ -95,7 +95,7 @@ export class Door {
 
   /** Who is logged in. */
   get user(): User | null {
-    return this.session?.way === 'session' ? this.session.user : null;
+    return this.session?.way === 'session' ? (this.session.user ?? null) : null;
   }
 
   /** Somebody can log in here. */
@@ -194,7 +194,7 @@ export class Door {
       const session = await log();
       this.#keep('', false, false); // one is somebody, and has no key besides
       ++this.#turn;
-      [this.session, this.open, this.ended] = [session, true, false];
+      [this.session, this.open, this.ended] = [session, Boolean(session.user), false];
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       return this.#refuse(problem);

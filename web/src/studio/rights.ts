@@ -23,7 +23,8 @@ export interface Session {
   look: boolean;
   /** Passkeys work at this address. */
   passkeys: boolean;
-  user: User | null;
+  /** Missing where nobody is logged in. */
+  user?: User | null;
   way: '' | 'session' | 'key' | 'station key';
   rights: readonly Right[];
 }

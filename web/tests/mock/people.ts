@@ -201,6 +201,7 @@ export class People {
         if (route.endsWith('invitation')) return { login, name, role, until };
         setPassword(kept, String(body.password));
         [kept.token, kept.person.invited] = ['', 0];
+        if (kept.person.totp || kept.passkeys.length > 0) return this.#said({ kept: null, way: '', rights: [], cookie: '' }, request); // a link does not stand for them
         return enter(kept, 'invitation');
       }
       case 'POST session/ticket': {
@@ -327,7 +328,7 @@ export class People {
 
   #said({ kept, way, rights }: Who, request: IncomingMessage): Session {
     const user = kept && { id: kept.person.id, login: kept.person.login, name: kept.person.name, role: kept.person.role };
-    return { users: this.users.some(({ person }) => person.password), open: this.key() === '', look: this.look, passkeys: (request.headers.host ?? '').startsWith('localhost'), user, way, rights: rights.length === 0 && this.look ? ['look'] : rights };
+    return { users: this.users.some(({ person }) => person.password), open: this.key() === '', look: this.look, passkeys: (request.headers.host ?? '').startsWith('localhost'), ...(user ? { user } : {}), way, rights: rights.length === 0 && this.look ? ['look'] : rights };
   }
 
   #seen(kept: Kept): Person {
