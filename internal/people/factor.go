@@ -103,11 +103,11 @@ func (p *People) Enrol(ctx context.Context, id, secret, code string) (codes []st
 	waiting := p.pending[id]
 	p.turned()
 	if subtle.ConstantTimeCompare([]byte(waiting.secret), []byte(secret)) != 1 || secret == "" || p.opt.Now().After(waiting.until) {
-		return nil, &FieldError{"secret", "does not hold any more: begin again"}
+		return nil, &FieldError{"secret", "does not hold any more: begin again", "انتهت صلاحية هذا الرمز السري، ابدأ من جديد"}
 	}
 	at, ok := stepOf(secret, code, p.opt.Now(), 0)
 	if !ok {
-		return nil, &FieldError{"code", "does not belong to this secret: check the time of the phone, and send the code that is shown now"}
+		return nil, &FieldError{"code", "does not belong to this secret: check the time of the phone, and send the code that is shown now", "الرمز غير صحيح، راجع ساعة الهاتف وأدخل الرمز الظاهر الآن"}
 	}
 	for range recoveryCodes {
 		text := strings.ToLower(rand.Text()[:16]) // 80 bits

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/athir-radio/athir/internal/station"
 )
 
 // KeyPrefix begins every key, so that scanners for leaked secrets know one.
@@ -47,17 +45,17 @@ func (p *People) AddKey(ctx context.Context, o Key) (Key, error) {
 	case err != nil:
 		return Key{}, err
 	case !u.Role.Rights().Has(k.Role.Rights()):
-		return Key{}, &FieldError{"role", fmt.Sprintf("a key of a %s cannot have the rights of a %s", u.Role, k.Role)}
+		return Key{}, &FieldError{"role", fmt.Sprintf("a key of a %s cannot have the rights of a %s", u.Role, k.Role), "لا يُمنح المفتاح أكثر مما لصاحبه"}
 	case k.Name == "" || utf8.RuneCountInString(k.Name) > longestName:
-		return Key{}, &FieldError{"name", fmt.Sprintf("says what the key is for, in 1 to %d characters", longestName)}
+		return Key{}, &FieldError{"name", fmt.Sprintf("says what the key is for, in 1 to %d characters", longestName), "اكتب لأي شيء هذا المفتاح"}
 	case k.Until != 0 && k.Until <= k.CreatedAt:
-		return Key{}, &FieldError{"until", "is in the past"}
+		return Key{}, &FieldError{"until", "is in the past", "تاريخ الانتهاء مضى"}
 	}
 	secret := KeyPrefix + rand.Text() + rand.Text()
 	hash := sha256.Sum256([]byte(secret))
 	err = p.change(ctx, func(tx *sql.Tx) error {
 		if n := len(p.keysOf(k.User)); n >= mostKeys {
-			return fmt.Errorf("there are already %d keys of this user: revoke one first: %w", n, station.ErrConflict)
+			return tooMany(mostKeys, "keys of this user", "مفتاحًا لهذا المستخدم")
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO people_keys (id, user, name, role, hash, until, created, used) VALUES (?, ?, ?, ?, ?, ?, ?, 0)`,
 			k.ID, k.User, k.Name, string(k.Role), hash[:], k.Until, k.CreatedAt)

@@ -61,7 +61,7 @@ func (p *People) BeginPasskey(ctx context.Context, id string, site Site) (Ceremo
 		return Ceremony{}, err
 	}
 	if len(u.credentials) >= mostPasskeys {
-		return Ceremony{}, fmt.Errorf("there are already %d passkeys of this user: remove one first: %w", mostPasskeys, station.ErrConflict)
+		return Ceremony{}, tooMany(mostPasskeys, "passkeys of this user", "مفاتيح مرور لهذا المستخدم")
 	}
 	options, state, err := w.BeginRegistration(u,
 		webauthn.WithResidentKeyRequirement(protocol.ResidentKeyRequirementRequired),
@@ -76,7 +76,7 @@ func (p *People) BeginPasskey(ctx context.Context, id string, site Site) (Ceremo
 // and for what was made.
 func (p *People) AddPasskey(ctx context.Context, id string, site Site, state, name string, answer []byte) (Passkey, error) {
 	if name = clean(name); name == "" || utf8.RuneCountInString(name) > longestName {
-		return Passkey{}, &FieldError{"name", fmt.Sprintf("says which device it is, in 1 to %d characters", longestName)}
+		return Passkey{}, &FieldError{"name", fmt.Sprintf("says which device it is, in 1 to %d characters", longestName), "اكتب اسم الجهاز"}
 	}
 	w, err := site.party()
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *People) AddPasskey(ctx context.Context, id string, site Site, state, na
 			return ErrCeremony
 		}
 		if had, err := p.of(id); err != nil || had.Passkeys >= mostPasskeys {
-			return errors.Join(err, fmt.Errorf("there are already %d passkeys of this user: remove one first: %w", mostPasskeys, station.ErrConflict))
+			return errors.Join(err, tooMany(mostPasskeys, "passkeys of this user", "مفاتيح مرور لهذا المستخدم"))
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO people_passkeys (id, user, name, credential, created, used) VALUES (?, ?, ?, ?, ?, 0)`,
 			made.ID, id, name, string(text), out.CreatedAt)
@@ -184,7 +184,7 @@ func (p *People) PasskeyLogin(ctx context.Context, site Site, state string, answ
 // notMade logs why a passkey was not taken.
 func (p *People) notMade(id string, err error) error {
 	p.opt.Log.Warn("passkey refused", "user", id, "err", err)
-	return &FieldError{"answer", "is no passkey for this station"}
+	return &FieldError{"answer", "is no passkey for this station", "مفتاح المرور هذا ليس لهذه المحطة"}
 }
 
 // refused logs why, which the other side is not told.

@@ -202,7 +202,7 @@ func (p *People) turned() { <-p.turn }
 // owned refuses a change after which no owner could come in who could before.
 func (e *everybody) owned(before *everybody) error {
 	if before.owners() > 0 && e.owners() == 0 {
-		return fmt.Errorf("this is the last owner who can log in: give the role to another first: %w", station.ErrConflict)
+		return NewRefusal("last_owner", "this is the last owner who can log in: give the role to another first", "هذا آخر مالك يستطيع الدخول، امنح الدور لغيره أولًا", station.ErrConflict)
 	}
 	return nil
 }

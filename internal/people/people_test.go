@@ -1,6 +1,8 @@
 package people_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -8,10 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pquerna/otp"
-	"github.com/pquerna/otp/totp"
-
-	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/people"
@@ -194,23 +192,6 @@ func TestTheDatabaseHoldsNoSecretThatOpens(t *testing.T) {
 	}
 }
 
-// What a password costs is in its hash, so that another cost leaves those that are there good.
-func TestPasswordsAreKeptAsRecommended(t *testing.T) {
-	r := open(t)
-	r.cost = people.Cost{}
-	r.again()
-	r.user("omar", people.Owner)
-	var hash string
-	if err := r.db.Read().QueryRowContext(t.Context(), `SELECT password FROM people_users`).Scan(&hash); err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=65536,t=3,p=4$") {
-		t.Errorf("%q, %v", hash, err)
-	}
-	r.cost = people.Cost{Passes: 1, Memory: 1 << 10}
-	r.again()
-	if _, err := r.login("omar", good, ""); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestAKeyNeverHasMoreThanItsUser(t *testing.T) {
 	r := open(t)
 	r.user("omar", people.Owner)
@@ -285,135 +266,70 @@ func TestTheLastOwnerStays(t *testing.T) {
 	}
 }
 
-// Guesses are limited by address, and against many addresses by user; a right password in
-// time gives its turn back, and a limited address is told when to come again.
-func TestGuessesAreLimited(t *testing.T) {
+// Two owners who remove each other at the same time leave one.
+func TestTwoOwnersCannotRemoveEachOther(t *testing.T) {
 	r := open(t)
-	r.user("omar", people.Owner)
-	for range 12 { // right ones cost nothing
-		if _, err := r.login("omar", good, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var limit *client.LimitError
-	for n := range 11 {
-		if _, err := r.login("omar", "not this one, no", ""); n < 10 != errors.Is(err, people.ErrWrong) || n == 10 != errors.As(err, &limit) {
-			t.Fatalf("guess %d: %v", n, err)
-		}
-	}
-	if _, err := r.login("omar", good, ""); !errors.As(err, &limit) {
-		t.Errorf("the right one after too many wrong ones: %v", err)
-	}
-	r.time.pass(limit.RetryAfter)
-	if _, err := r.login("omar", good, ""); err != nil {
-		t.Errorf("after %s: %v", limit.RetryAfter, err)
-	}
-}
-
-func TestASecondFactorIsGoodOnceAndForgivesAClock(t *testing.T) {
-	r := open(t)
-	u := r.user("omar", people.Owner)
-	e, err := r.NewFactor(t.Context(), u.ID, "إذاعة: أثير")
-	if err != nil || !strings.HasPrefix(e.URL, "otpauth://totp/") {
-		t.Fatalf("%+v, %v", e, err)
-	}
-	code := func(at time.Duration) string {
-		c, err := totp.GenerateCodeCustom(e.Secret, r.time.now().Add(at), totp.ValidateOpts{Period: 30, Digits: otp.DigitsSix})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	if _, err := r.Enrol(t.Context(), u.ID, e.Secret, code(5*time.Minute)); !errors.Is(err, station.ErrInvalid) {
-		t.Errorf("a wrong code puts a factor in force: %v", err)
-	}
-	recovery, err := r.Enrol(t.Context(), u.ID, e.Secret, code(0))
-	if err != nil || len(recovery) != 10 {
-		t.Fatalf("%v, %v", recovery, err)
-	}
-	if _, err := r.login("omar", good, ""); !errors.Is(err, people.ErrSecondFactor) {
-		t.Errorf("without a code: %v", err)
-	}
-	if _, err := r.login("omar", good, code(0)); !errors.Is(err, people.ErrWrong) {
-		t.Errorf("the code of the enrolment was good twice: %v", err)
-	}
-	r.time.pass(time.Minute)
-	early := code(30 * time.Second) // a phone that is half a minute ahead
-	if _, err := r.login("omar", good, early); err != nil {
-		t.Error(err)
-	}
-	for what, c := range map[string]string{"again": early, "the one before": code(0), "two steps late": code(-time.Minute)} {
-		if _, err := r.login("omar", good, c); !errors.Is(err, people.ErrWrong) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	if _, err := r.login("omar", good, strings.ToUpper(strings.ReplaceAll(recovery[3], "-", " "))); err != nil {
-		t.Errorf("a recovery code: %v", err)
-	}
-	if _, err := r.login("omar", good, recovery[3]); !errors.Is(err, people.ErrWrong) {
-		t.Errorf("a recovery code was good twice: %v", err)
-	}
-	if err := r.DropFactor(t.Context(), u.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.login("omar", good, ""); err != nil {
-		t.Error(err)
-	}
-}
-
-// One code, sent twice at the same time, lets one in.
-func TestACodeSentTwiceAtOnceLetsOneIn(t *testing.T) {
-	r := open(t)
-	u := r.user("omar", people.Owner)
-	e, err := r.NewFactor(t.Context(), u.ID, "Athir")
-	if err != nil {
-		t.Fatal(err)
-	}
-	code, _ := totp.GenerateCode(e.Secret, r.time.now())
-	if _, err := r.Enrol(t.Context(), u.ID, e.Secret, code); err != nil {
-		t.Fatal(err)
-	}
-	r.time.pass(time.Minute)
-	code, _ = totp.GenerateCode(e.Secret, r.time.now())
-	var in, out sync.Map
+	users := []people.User{r.user("omar", people.Owner), r.user("nour", people.Owner)}
 	var all sync.WaitGroup
-	for n := range 4 {
-		all.Go(func() {
-			if _, err := r.login("omar", good, code); err == nil {
-				in.Store(n, nil)
-			} else {
-				out.Store(n, err)
-			}
-		})
+	for _, u := range users {
+		all.Go(func() { _ = r.Remove(t.Context(), u.ID) })
 	}
 	all.Wait()
-	count := 0
-	in.Range(func(any, any) bool { count++; return true })
-	if count != 1 {
-		t.Errorf("%d were let in", count)
+	if list := r.List(); len(list) != 1 {
+		t.Errorf("%d are left", len(list))
 	}
 }
 
-func TestANewPasswordEndsOtherSessions(t *testing.T) {
+// A database that nobody can write to keeps nobody out who is logged in.
+func TestNobodyWaitsForTheLastUse(t *testing.T) {
 	r := open(t)
 	r.user("omar", people.Owner)
-	here, err := r.login("omar", good, "")
+	s, err := r.login("omar", good, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := r.login("omar", good, "")
+	r.time.pass(2 * time.Hour)
+	held, release := make(chan struct{}), make(chan struct{})
+	done := make(chan error)
+	go func() {
+		done <- r.db.Write(context.Background(), func(*sql.Tx) error { close(held); <-release; return nil })
+	}()
+	<-held
+	for range 200 { // more than may wait to be noted
+		c, ok := r.BySession(s.Token)
+		if !ok {
+			t.Fatal("a session is refused while nothing can be written")
+		}
+		r.Used(c)
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whoever gives many orders does not drive out those of others.
+func TestOneUsersOrdersDoNotDriveOutThoseOfOthers(t *testing.T) {
+	r := open(t)
+	owner, many := people.Caller{User: "owner", Name: "omar"}, people.Caller{User: "many", Name: "sara"}
+	r.Ordered(t.Context(), owner, people.Order{Order: "DELETE /api/people/{id}"})(204, "")
+	err := r.db.Write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(t.Context(), `WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < 25000)
+			INSERT INTO people_orders (at, user, name, way, order_, target, detail, address, status) SELECT ?, 'many', 'sara', 'session', 'POST /api/station/skip', '', '', '', 200 FROM i`, r.time.now().UnixMilli())
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := r.BySession(here.Token)
-	if err := r.Prove(t.Context(), c, "192.0.2.7", "wrong one, this"); !errors.Is(err, people.ErrWrong) {
-		t.Errorf("with a wrong old one: %v", err)
+	for range 1000 {
+		r.Ordered(t.Context(), many, people.Order{Order: "POST /api/station/play"})
 	}
-	if err := errors.Join(r.Prove(t.Context(), c, "192.0.2.7", good), r.SetPassword(t.Context(), c, other)); err != nil {
-		t.Fatal(err)
+	var left int
+	if err := r.db.Read().QueryRowContext(t.Context(), `SELECT count(*) FROM people_orders WHERE user = 'many'`).Scan(&left); err != nil || left > 21_000 {
+		t.Errorf("%d orders of one user, %v", left, err)
 	}
-	if r.rights(here) == 0 || r.rights(there) != 0 {
-		t.Errorf("here %b, there %b", r.rights(here), r.rights(there))
+	if list, err := r.Orders(t.Context(), "owner", 0, 10); err != nil || len(list) != 1 {
+		t.Errorf("the owner's: %+v, %v", list, err)
 	}
 }
 

@@ -1,22 +1,36 @@
 package people
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// FieldError is a field of an order that is wrong. It is a station.ErrInvalid.
-type FieldError struct{ Field, Want string }
+// FieldError is a field of an order that is wrong. It is a station.ErrInvalid. Want goes on
+// after the field's name; arabic is a sentence of its own.
+type FieldError struct{ Field, Want, arabic string }
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Want }
 func (e *FieldError) Unwrap() error { return station.ErrInvalid }
 
-// Refusal is why somebody is not let in, in words of both languages.
+// Spoken are its words.
+func (e *FieldError) Spoken() (code, en, ar string, at time.Time) {
+	return "field", e.Field + " " + e.Want, e.arabic, time.Time{}
+}
+
+// Refusal is why an order of people, or a login, is refused, in words of both languages.
 type Refusal struct {
 	Code   string // for programs
 	en, ar string
 	kind   error
+}
+
+// NewRefusal is one of a kind of package station.
+func NewRefusal(code, en, ar string, kind error) error { return &Refusal{code, en, ar, kind} }
+
+func tooMany(most int, en, ar string) error {
+	return NewRefusal("too_many", fmt.Sprintf("there are already %d %s: remove one first", most, en), fmt.Sprintf("بلغ العدد %d %s، احذف واحدًا أولًا", most, ar), station.ErrConflict)
 }
 
 func (r *Refusal) Error() string { return r.en }

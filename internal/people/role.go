@@ -92,5 +92,5 @@ func (r Role) check() error {
 	for _, one := range Roles() {
 		all = append(all, string(one))
 	}
-	return &FieldError{"role", fmt.Sprintf("must be one of %s, not %.40q", strings.Join(all, ", "), r)}
+	return &FieldError{"role", fmt.Sprintf("must be one of %s, not %.40q", strings.Join(all, ", "), r), "اختر دورًا من القائمة"}
 }

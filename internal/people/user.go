@@ -87,11 +87,11 @@ func (p *People) Add(ctx context.Context, o User) (Invitation, error) {
 	err := p.change(ctx, func(tx *sql.Tx) error {
 		all := p.all.Load()
 		if len(all.users) >= mostUsers {
-			return fmt.Errorf("there are already %d users: remove one first: %w", mostUsers, station.ErrConflict)
+			return tooMany(mostUsers, "users", "مستخدم")
 		}
 		for _, other := range all.users {
 			if other.Login == u.Login {
-				return fmt.Errorf("login: %q is taken: %w", u.Login, station.ErrConflict)
+				return NewRefusal("login_taken", fmt.Sprintf("login: %q is taken", u.Login), "اسم الدخول هذا مستخدم من قبل", station.ErrConflict)
 			}
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO people_users (id, login, name, role, locked, password, totp, totp_step, created, seen)
@@ -196,13 +196,13 @@ func (p *People) Remove(ctx context.Context, id string) error {
 func (u User) check() error {
 	switch {
 	case u.Login == "":
-		return &FieldError{"login", "is empty"}
+		return &FieldError{"login", "is empty", "اسم الدخول فارغ"}
 	case utf8.RuneCountInString(u.Login) > longestLogin:
-		return &FieldError{"login", fmt.Sprintf("may have %d characters", longestLogin)}
+		return &FieldError{"login", fmt.Sprintf("may have %d characters", longestLogin), "اسم الدخول أطول من اللازم"}
 	case strings.ContainsFunc(u.Login, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
-		return &FieldError{"login", "may have no spaces"}
+		return &FieldError{"login", "may have no spaces", "اسم الدخول لا يقبل المسافات"}
 	case utf8.RuneCountInString(u.Name) > longestName:
-		return &FieldError{"name", fmt.Sprintf("may have %d characters", longestName)}
+		return &FieldError{"name", fmt.Sprintf("may have %d characters", longestName), "الاسم أطول من اللازم"}
 	}
 	return u.Role.check()
 }

@@ -118,3 +118,14 @@ func TestAUserIsAddedLogsInAndOutlivesAKill(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// An owner and a presenter come in with Chromium: links, a passkey of the browser's own
+// authenticator, an order and the log of it.
+func TestPeopleComeInWithChromium(t *testing.T) {
+	t.Parallel()
+	inTurnOfBrowsers(t)
+	s := newStation(t, withKeys, airing44)
+	s.start().whole()
+	// Passkeys want a name.
+	s.pages([]string{"ATHIR_URL=" + strings.Replace(s.url("control", ""), "127.0.0.1", "localhost", 1), "ATHIR_KEY=" + testStationKey, "ATHIR_PEOPLE=1"}, "comein.spec.ts")
+}

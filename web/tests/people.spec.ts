@@ -404,6 +404,7 @@ test('one’s own account: password, second factor with its codes, keys and logi
   const form = page.getByRole('dialog', { name: 'A key for a program' });
   await form.getByLabel('What it is for').fill('deck');
   await expect(form.getByLabel('It may act as').getByRole('option')).toHaveText(['Presenter', 'Viewer']); // never more than oneself
+  await form.getByLabel('Your password').fill(sara.password);
   await form.getByRole('button', { name: 'Make the key' }).click();
   const made = page.getByRole('dialog', { name: 'The key “deck”' });
   await expect(made.locator('code')).toContainText('athir_kkk');

@@ -9,6 +9,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/people"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // account returns the rows of one's own account. None is in the mission. What would outlast a
@@ -73,7 +74,7 @@ func (s *Server) ownAccount(ctx context.Context, _ *struct{}) (*accountAnswer, e
 func at(place string, err error) error {
 	var field *people.FieldError
 	if errors.As(err, &field) {
-		return fieldError(place+field.Field, field.Want)
+		return reasoned(err, fieldError(place+field.Field, field.Want))
 	}
 	return err
 }
@@ -83,7 +84,7 @@ func at(place string, err error) error {
 func (s *Server) proved(ctx context.Context, r *http.Request, field, password string) error {
 	err := s.opt.People.Prove(ctx, callerOf(ctx), client.Address(r), password)
 	if errors.Is(err, people.ErrWrong) {
-		return fieldError("body."+field, "is not your password")
+		return reasoned(people.NewRefusal("wrong", "this is not your password", "هذه ليست كلمة مرورك", station.ErrInvalid), fieldError("body."+field, "is not your password"))
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/athir-radio/athir/internal/people"
@@ -28,7 +27,9 @@ func (s *Server) people() []route {
 }
 
 // errOpen refuses to make ways in that would stay once the station has a key.
-var errOpen = fmt.Errorf("this station is open to everybody, and users restrict nobody: set station_key in athir.yaml, restart it, and add them then: %w", station.ErrConflict)
+var errOpen = people.NewRefusal("open_station",
+	"this station is open to everybody, and users restrict nobody: set station_key in athir.yaml, restart the station, and add them then",
+	"هذه المحطة مفتوحة للجميع فلا يقيّد المستخدمون أحدًا: اضبط station_key في athir.yaml وأعد تشغيل المحطة ثم أضفهم", station.ErrConflict)
 
 // closed refuses on a station without a key.
 func (s *Server) closed() error {
@@ -111,7 +112,7 @@ func (s *Server) inviteUser(ctx context.Context, in *UserID) (*invitedAnswer, er
 		return nil, err
 	}
 	if callerOf(ctx).User == in.ID { // else a session would change its password without the old one
-		return nil, fmt.Errorf("a link for oneself: change your password in your account: %w", station.ErrConflict)
+		return nil, people.NewRefusal("own_link", "a link for yourself: change your password in your account", "لا رابط لنفسك، غيّر كلمة مرورك من حسابك", station.ErrConflict)
 	}
 	made, err := s.opt.People.Invite(ctx, in.ID)
 	return &invitedAnswer{"no-store", made}, err

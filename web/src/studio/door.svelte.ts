@@ -103,9 +103,9 @@ export class Door {
     return this.session?.users ?? false;
   }
 
-  /** Nobody sees the studio without saying who they are. */
+  /** Nobody sees the studio without saying who they are: where people work, unless the operator shows it to everybody. */
   get shut(): boolean {
-    return this.session !== null && !this.session.look && this.rights === null;
+    return this.users && !this.session?.look && this.rights === null;
   }
 
   /** Whether whoever stands here may do this, or may be asked who they are as they do. */

@@ -263,6 +263,7 @@ export class People {
         return passkey;
       }
       case 'POST account/keys': {
+        prove();
         const key = this.keyOf(kept, String(body.name), body.role as Role, { until: Number(body.until), createdAt: Date.now(), usedDay: 0, secret: `athir_${'k'.repeat(30)}` });
         return key;
       }

@@ -52,7 +52,7 @@ export class MyAccount {
     });
   }
 
-  addKey(order: { name: string; role: Role; until: number }): Promise<ProgramKey> {
+  addKey(order: { name: string; role: Role; until: number; password: string }): Promise<ProgramKey> {
     return this.#change(() => this.#door.order<ProgramKey>('POST', `${at}/keys`, order));
   }
 
