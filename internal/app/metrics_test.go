@@ -38,6 +38,7 @@ import (
 	"github.com/athir-radio/athir/internal/live/takeover"
 	deadair "github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/internal/web/socket"
 	"github.com/athir-radio/athir/internal/web/streams"
@@ -92,9 +93,14 @@ func printed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	staff, err := people.Open(t.Context(), people.Options{Log: log, DB: db, Cost: people.Cost{Passes: 1, Memory: 1 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	fan := streams.New(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), streams.Main(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), nil), nil)
 	surface := api.New(api.Options{
-		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
+		People: staff,
+		Log:    log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
 		Mastering: func() api.Mastering { return api.Mastering{} }, Stream: fan,
 		Node: func(context.Context) (api.Node, error) {
 			return api.Node{Programs: []api.Process{{Name: "icecast"}}, Versions: map[string]string{"control": "test"}}, nil

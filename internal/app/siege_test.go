@@ -37,6 +37,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/onair/scheduler/schedulertest"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/production"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
@@ -135,7 +136,10 @@ func besiege(t *testing.T) *besieged {
 		Tell: a.hub.Tell, Rights: "x", Reports: 3, Keep: time.Hour, Limits: social.Limits{Bytes: 1 << 20},
 	})
 	must(t, err)
+	staff, err := people.Open(t.Context(), people.Options{Log: log, DB: db, Cost: people.Cost{Passes: 1, Memory: 1 << 10}})
+	must(t, err)
 	surface := api.New(api.Options{
+		People: staff,
 		Social: &api.Social{
 			Posts: posts, Uploads: http.NotFoundHandler(), Sync: func(context.Context) (bool, error) { return true, nil }, Every: func() int { return 3 },
 			AdminKey: "open-posts", Limits: social.Limits{Bytes: 1 << 20},
@@ -165,7 +169,7 @@ func besiege(t *testing.T) *besieged {
 	ctx, cancel := context.WithCancel(context.Background())
 	g, ctx := errgroup.WithContext(ctx)
 	for _, run := range []func(context.Context) error{
-		onair.Run, a.said.Run, a.chat.Run, a.live.Run, a.edge.Run, push.Run, b.hooks.Run, others.Run, broadcasts.Run,
+		staff.Run, onair.Run, a.said.Run, a.chat.Run, a.live.Run, a.edge.Run, push.Run, b.hooks.Run, others.Run, broadcasts.Run,
 	} {
 		g.Go(func() error { return run(ctx) })
 	}

@@ -110,6 +110,10 @@ func (p *People) AddPasskey(ctx context.Context, id string, site Site, state, na
 		if had, err := p.of(id); err != nil || had.Passkeys >= mostPasskeys {
 			return errors.Join(err, tooMany(mostPasskeys, "passkeys of this user", "مفاتيح مرور لهذا المستخدم"))
 		}
+		known := 0
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM people_passkeys WHERE id = ?`, made.ID).Scan(&known); err != nil || known > 0 {
+			return errors.Join(err, NewRefusal("known", "this passkey is there already", "مفتاح المرور هذا مضاف من قبل", station.ErrConflict))
+		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO people_passkeys (id, user, name, credential, created, used) VALUES (?, ?, ?, ?, ?, 0)`,
 			made.ID, id, name, string(text), out.CreatedAt)
 		return err

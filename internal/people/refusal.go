@@ -43,7 +43,7 @@ func (r *Refusal) Spoken() (code, en, ar string, at time.Time) {
 
 var (
 	// ErrWrong means that login and password, or the second factor, do not belong together.
-	ErrWrong error = &Refusal{"wrong", "login, password or code is wrong", "اسم الدخول أو كلمة المرور أو الرمز غير صحيح", station.ErrUnauthentic}
+	ErrWrong error = &Refusal{"wrong", "login, password or code is wrong", "اسم المستخدم أو كلمة المرور أو الرمز غير صحيح", station.ErrUnauthentic}
 	// ErrSecondFactor means that the password is right, and a code is missing.
 	ErrSecondFactor error = &Refusal{"second_factor", "send the code of your authenticator app, or a recovery code", "أدخل رمز تطبيق المصادقة أو أحد رموز الاسترداد", station.ErrUnauthentic}
 	// ErrCeremony means that a browser took too long over a passkey, or answered twice.

@@ -91,7 +91,7 @@ func (p *People) Add(ctx context.Context, o User) (Invitation, error) {
 		}
 		for _, other := range all.users {
 			if other.Login == u.Login {
-				return NewRefusal("login_taken", fmt.Sprintf("login: %q is taken", u.Login), "اسم الدخول هذا مستخدم من قبل", station.ErrConflict)
+				return NewRefusal("login_taken", fmt.Sprintf("login: %q is taken", u.Login), "اسم المستخدم هذا مستخدم من قبل", station.ErrConflict)
 			}
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO people_users (id, login, name, role, locked, password, totp, totp_step, created, seen)
@@ -196,11 +196,11 @@ func (p *People) Remove(ctx context.Context, id string) error {
 func (u User) check() error {
 	switch {
 	case u.Login == "":
-		return &FieldError{"login", "is empty", "اسم الدخول فارغ"}
+		return &FieldError{"login", "is empty", "اسم المستخدم فارغ"}
 	case utf8.RuneCountInString(u.Login) > longestLogin:
-		return &FieldError{"login", fmt.Sprintf("may have %d characters", longestLogin), "اسم الدخول أطول من اللازم"}
+		return &FieldError{"login", fmt.Sprintf("may have %d characters", longestLogin), "اسم المستخدم أطول من اللازم"}
 	case strings.ContainsFunc(u.Login, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
-		return &FieldError{"login", "may have no spaces", "اسم الدخول لا يقبل المسافات"}
+		return &FieldError{"login", "may have no spaces", "اسم المستخدم لا يقبل المسافات"}
 	case utf8.RuneCountInString(u.Name) > longestName:
 		return &FieldError{"name", fmt.Sprintf("may have %d characters", longestName), "الاسم أطول من اللازم"}
 	}

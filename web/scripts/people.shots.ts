@@ -18,7 +18,7 @@ function staff({ people }: Mock): void {
   people.add('سارة', 'presenter', { name: 'سارة عبد الرحيم' });
   people.invite(people.add('adam', 'viewer', { name: 'Adam', password: false, seenAt: 0 }));
   const at = (minutes: number) => ({ at: Date.now() - minutes * 60_000 });
-  people.log({ ...at(900), way: 'terminal', order: 'POST /api/people', target: 'mona', status: 0, address: '' });
+  people.log({ ...at(900), way: 'station key', order: 'POST /api/people', target: 'mona', status: 0, address: '' });
   people.log({ ...at(320), user: 'u1', name: 'منى الشاذلي', way: 'session', order: 'PUT /api/people/{id}', target: 'هدى', detail: '{"locked":true}' });
   people.log({ ...at(71), user: 'u2', name: 'Omar Naguib', way: 'key', order: 'PUT /api/station/config', detail: '{"AD_EVERY":12,"MOOD":"tarab"}', status: 422 });
   people.log({ ...at(40), order: 'POST /api/station/of/tomorrow', status: 500 });

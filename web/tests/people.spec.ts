@@ -46,7 +46,7 @@ function staff(mock: Mock): void {
   people.log({ user: 'u1', name: 'منى الشاذلي', way: 'session', order: 'PUT /api/people/{id}', target: 'هدى', detail: '{"locked":true}' });
   people.log({ user: 'u2', name: 'Omar Naguib', way: 'key', order: 'PUT /api/station/config', detail: '{"AD_EVERY":12}', status: 422 });
   people.log({ order: 'POST /api/station/of/tomorrow', status: 500 });
-  people.log({ way: 'terminal', order: 'POST /api/people', target: 'mona', status: 0, address: '' });
+  people.log({ way: 'station key', order: 'POST /api/people', target: 'mona', status: 0, address: '' });
   people.log({ user: 'u4', name: 'سارة', way: 'session', order: 'POST /api/station/skip', target: 'ليل القاهرة' });
 }
 
@@ -425,7 +425,7 @@ test('the log of orders says who ordered what, how it went, and goes back page b
   await expect(row('Changed the programme')).toContainText('refused');
   await expect(row('POST /api/station/of/tomorrow')).toContainText('failed');
   await expect(row('POST /api/station/of/tomorrow')).toContainText('Station key');
-  await expect(row('Added somebody')).toContainText('Terminal');
+  await expect(row('Added somebody')).toContainText('Station key');
   await expect(row('Added somebody')).toContainText('outcome not known');
   await row('Changed the programme').getByText('Details').click();
   await expect(row('Changed the programme').locator('dl')).toContainText('AD_EVERY');

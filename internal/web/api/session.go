@@ -147,11 +147,7 @@ func (s *Server) logOut(ctx context.Context, in *Visit) (*loggedOutAnswer, error
 
 // site is the station as the browser that sends a request knows it.
 func (s *Server) site(r *http.Request) people.Site {
-	scheme := "http"
-	if client.OverTLS(r) {
-		scheme = "https"
-	}
-	return people.Site{Origin: scheme + "://" + r.Host, Host: r.Host, Name: s.opt.Name}
+	return people.Site{Origin: client.Origin(r), Host: r.Host, Name: s.opt.Name}
 }
 
 type ceremonyAnswer struct {

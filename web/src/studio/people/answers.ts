@@ -69,7 +69,7 @@ export interface Account extends Detail {
 export interface Order {
   n: number;
   at: number;
-  /** Empty: the station key, or the terminal. */
+  /** Empty: the station key, the moderators’ one, or nobody who is known. */
   user: string;
   name: string;
   way: string;

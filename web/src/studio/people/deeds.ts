@@ -6,7 +6,6 @@ const names: Record<string, string> = {
   'POST station/play': 'play',
   'POST station/rotation/rebuild': 'rebuild',
   'POST channels/{}/queue': 'queue',
-  'DELETE channels/{}/queue/{}': 'unqueue',
   'PUT station/config': 'config',
   'POST station/config/save': 'save',
   'POST station/config/reset': 'reset',
@@ -26,9 +25,9 @@ const names: Record<string, string> = {
   'PUT station/rotation': 'config',
   'POST jobs/{}/cancel': 'cancel',
   'POST channels/create': 'channel',
-  'PUT channels/{}': 'channel',
   'DELETE channels/{}': 'channel',
   'POST station/live/start': 'liveStart',
+  'event start_stream': 'speak',
   'POST station/live/stop': 'liveStop',
   'POST station/live/hand': 'hand',
   'POST station/live/show': 'show',
@@ -41,7 +40,6 @@ const names: Record<string, string> = {
   'POST station/live/publishers/{}/revoke': 'publisherRevoke',
   'DELETE station/live/recordings/{}': 'recordingRemove',
   'POST station/live/recordings/{}/category': 'recordingTake',
-  'POST station/live/recordings/{}/ticket': 'recordingHear',
   'POST station/chat/mute': 'mute',
   'POST station/chat/ban': 'ban',
   'POST station/chat/lift': 'lift',
@@ -50,10 +48,8 @@ const names: Record<string, string> = {
   'DELETE station/chat/messages/{}': 'message',
   'DELETE station/chat/comments/{}': 'message',
   'PUT station/chat/rooms/{}': 'room',
-  'POST station/chat/polls': 'poll',
   'PUT station/requests/open': 'requestsDoor',
   'POST station/requests/{}/refuse': 'refuse',
-  'DELETE requests/{}': 'request',
   'POST social/posts/{}/approve': 'approve',
   'POST social/posts/{}/reject': 'reject',
   'POST social/posts/{}/hold': 'hold',
@@ -61,18 +57,15 @@ const names: Record<string, string> = {
   'POST social/posts/{}/review': 'review',
   'POST social/decide': 'decide',
   'POST social/submitters/{}': 'submitter',
-  'PUT social/posts/{}': 'post',
   'POST social/sync': 'sync',
   'POST station/webhooks': 'webhookAdd',
   'PUT station/webhooks/{}': 'webhook',
   'DELETE station/webhooks/{}': 'webhookRemove',
-  'PUT station/alarms': 'alarms',
   'POST station/alarms/test': 'alarmTest',
   'POST session': 'login',
   'POST session/passkey': 'login',
   'DELETE session': 'logout',
   'POST session/invitation/accept': 'accept',
-  'POST session/ticket': 'ticket',
   'POST people': 'invite',
   'POST people/{}/invite': 'reinvite',
   'PUT people/{}': 'person',
@@ -81,7 +74,6 @@ const names: Record<string, string> = {
   'DELETE people/{}/keys/{}': 'personKey',
   'DELETE people/{}/sessions/{}': 'personSession',
   'PUT account/password': 'password',
-  'POST account/totp': 'totpBegin',
   'PUT account/totp': 'totp',
   'POST account/totp/remove': 'totpRemove',
   'POST account/passkeys': 'passkey',
@@ -96,7 +88,7 @@ const routes = Object.entries(names).map(([route, name]) => ({ parts: route.repl
 
 /** What an order is called, or null where it has no name; it is written with the parts of its path or with {id} for them. */
 export function deedOf(order: string): string | null {
-  const parts = order.replace(' /api/', '/').split('/');
+  const parts = order.replace(/ (\/api\/)?/, '/').split('/');
   const fit = routes.filter((route) => route.parts.length === parts.length && route.parts.every((part, i) => part === '{}' || part === parts[i]));
   // The one that leaves the fewest parts open.
   return fit.sort((a, b) => open(a.parts) - open(b.parts))[0]?.name ?? null;
