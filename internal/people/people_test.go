@@ -133,7 +133,7 @@ func TestAnInvitationBecomesAUserAndASession(t *testing.T) {
 	}
 	r.again()
 	c, ok := r.BySession(s.Token)
-	if !ok || c.Name != "سارة" || c.Rights != people.Look|people.Inside|people.Air || c.Way != people.BySession {
+	if !ok || c.Name != "سارة" || c.Rights != people.Look|people.Inside|people.Requests|people.Air || c.Way != people.BySession {
 		t.Errorf("%+v, %v", c, ok)
 	}
 	if _, ok := r.BySession(s.Token + "a"); ok {
@@ -215,7 +215,7 @@ func TestAKeyNeverHasMoreThanItsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, ok := r.ByKey(k.Secret)
-	if !ok || c.Rights != people.Look|people.Inside|people.Air || !people.IsKey(k.Secret) {
+	if !ok || c.Rights != people.Look|people.Inside|people.Requests|people.Air || !people.IsKey(k.Secret) {
 		t.Errorf("%+v, %v", c, ok)
 	}
 	r.used(c)
@@ -226,7 +226,7 @@ func TestAKeyNeverHasMoreThanItsUser(t *testing.T) {
 	if _, err := r.Update(t.Context(), u.ID, people.Patch{Role: &moderator}); err != nil {
 		t.Fatal(err)
 	}
-	if c, _ := r.ByKey(k.Secret); c.Rights != people.Look|people.Inside {
+	if c, _ := r.ByKey(k.Secret); c.Rights != people.Look|people.Inside|people.Requests {
 		t.Errorf("after its user lost the air the key has %b", c.Rights)
 	}
 	yes := true

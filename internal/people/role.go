@@ -12,17 +12,20 @@ type Right uint8
 const (
 	Look      Right = 1 << iota // see how the station stands: what an operator may show everybody
 	Inside                      // see what is for those who work here: recordings, accounts, what listeners wrote
+	Requests                    // songs that listeners ask for
 	Air                         // what airs now: live, skip, play, the queue
-	Moderate                    // posts, messages and requests of listeners
+	Moderate                    // posts and messages of listeners
 	Programme                   // library, rotation, production, configuration
 	Own                         // people, alarms, webhooks
 )
 
 // All are the rights of the station key.
-const All = Look | Inside | Air | Moderate | Programme | Own
+const All = Look | Inside | Requests | Air | Moderate | Programme | Own
 
 // names of the rights, in the order of their bits, as the API has them.
-func names() []string { return []string{"look", "inside", "air", "moderate", "programme", "own"} }
+func names() []string {
+	return []string{"look", "inside", "requests", "air", "moderate", "programme", "own"}
+}
 
 // Names lists rights as the API has them, the least first.
 func (r Right) Names() []string {
@@ -60,9 +63,9 @@ func (r Role) Rights() Right {
 	case Programmer:
 		return All &^ Own
 	case Moderator:
-		return Look | Inside | Moderate
+		return Look | Inside | Requests | Moderate
 	case Presenter:
-		return Look | Inside | Air
+		return Look | Inside | Requests | Air
 	case Viewer:
 		return Look | Inside
 	}

@@ -90,7 +90,7 @@ func TestAUserIsAddedLogsInAndOutlivesAKill(t *testing.T) {
 		User   struct{ Name string }
 		Rights []string
 	}
-	if code := sara.send("GET", "/api/session", nil, &who); code != http.StatusOK || who.User.Name != "سارة" || len(who.Rights) != 6 {
+	if code := sara.send("GET", "/api/session", nil, &who); code != http.StatusOK || who.User.Name != "سارة" || len(who.Rights) != 7 {
 		t.Errorf("after the kill: %d %+v", code, who)
 	}
 	if code := sara.send("PUT", "/api/station/mood", map[string]any{"mood": "none of this name"}, nil); code/100 != 4 || code == http.StatusUnauthorized {

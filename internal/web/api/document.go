@@ -80,7 +80,7 @@ func creates(op *huma.Operation) { op.DefaultStatus = http.StatusCreated }
 // refusals returns the statuses that follow from a row's guard, limit and path.
 func refusals(r route, t term) (statuses []int) {
 	switch r.guard {
-	case looks, inside, airs, moderates, programmes, owns, moderator:
+	case looks, inside, answersRequests, airs, moderates, programmes, owns, moderator:
 		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	case engineOnly:
 		statuses = append(statuses, http.StatusUnauthorized)

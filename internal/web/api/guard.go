@@ -36,6 +36,7 @@ const (
 	// (mission: Authentication), and users who have the right.
 	looks // everybody, too, where the operator lets them look
 	inside
+	answersRequests
 	airs
 	moderates
 	programmes
@@ -55,6 +56,8 @@ func (g guard) right() people.Right {
 		return people.Look
 	case inside:
 		return people.Inside
+	case answersRequests:
+		return people.Requests
 	case airs:
 		return people.Air
 	case moderates, moderator:

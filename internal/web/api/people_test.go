@@ -121,7 +121,7 @@ func TestRoutesAskForTheRightThatIsWrittenDown(t *testing.T) {
 func writtenDown(method, path string) people.Right {
 	const station = "/api/station/"
 	own := []string{"/api/people", station + "webhooks", station + "alarms/test"}
-	moderate := []string{station + "chat", "/api/social", station + "requests/open", station + "requests/{id}/refuse"}
+	moderate := []string{station + "chat", "/api/social"}
 	look := []string{"config", "clocks", "mood", "singers", "queries", "rules", "telemetry/airings"}
 	air := []string{"skip", "play", "rotation/rebuild", "live/register", "live/remove", "live/vote", "live/start", "live/stop", "live/hand", "live/blacklist", "live/wrapup", "live/show", "live/show/end", "live/kick", "live/hold"}
 	inside := []string{
@@ -138,6 +138,8 @@ func writtenDown(method, path string) people.Right {
 		return people.Own
 	case slices.ContainsFunc(moderate, begins):
 		return people.Moderate
+	case path == station+"requests/open", path == station+"requests/{id}/refuse":
+		return people.Requests
 	case slices.Contains(inside, method+" "+path):
 		return people.Inside
 	case method == "GET" && slices.Contains(look, name):
@@ -165,6 +167,7 @@ func TestWhatRolesAreFor(t *testing.T) {
 		"GET /api/station/chat/words":           {people.Owner, people.Programmer, people.Moderator},
 		"GET /api/social/posts?status=pending":  {people.Owner, people.Programmer, people.Moderator},
 		"POST /api/social/sync":                 {people.Owner, people.Programmer, people.Moderator},
+		"PUT /api/station/requests/open":        {people.Owner, people.Programmer, people.Moderator, people.Presenter},
 		"GET /api/station/config":               people.Roles(),
 		"GET /api/station/live":                 people.Roles(),
 		"GET /api/station/telemetry/airings":    people.Roles(),

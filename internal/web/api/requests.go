@@ -24,8 +24,8 @@ func (s *Server) requesting() []route {
 		{post, at, open, writing, "Ask for a song", typed(s.request, creates, may(404, 409))},
 		{http.MethodDelete, at + "/{id}", open, writing, "Take a request back: one's own, or any with the station key", typed(s.cancelRequest, may(401, 404, 409))},
 		{get, studio, inside, operating, "The queue with notes, what is over, and what was done by hand", typed(s.requestsOfStudio, may(409))},
-		{put, studio + "/open", moderates, operating, "Take requests, or none", typed(s.openRequests, may(409))},
-		{post, studio + "/{id}/refuse", moderates, operating, "Refuse a request; the asker is told why", typed(s.refuseRequest, may(404, 409))},
+		{put, studio + "/open", answersRequests, operating, "Take requests, or none", typed(s.openRequests, may(409))},
+		{post, studio + "/{id}/refuse", answersRequests, operating, "Refuse a request; the asker is told why", typed(s.refuseRequest, may(404, 409))},
 	}
 }
 
@@ -226,11 +226,11 @@ func (s *Server) cancelRequest(ctx context.Context, in *cancelRequestInput) (*st
 		return nil, err
 	}
 	who, loggedIn := s.ownSession(in.http)
-	if sentKey(in.http) == "" && (!loggedIn || !who.Rights.Has(people.Moderate)) {
+	if sentKey(in.http) == "" && (!loggedIn || !who.Rights.Has(people.Requests)) {
 		return nil, q.Cancel(ctx, in.asker(), in.ID)
 	}
-	if _, err := s.need(people.Moderate, in.http); err != nil {
-		return nil, refusedBy(moderates, "", err)
+	if _, err := s.need(people.Requests, in.http); err != nil {
+		return nil, refusedBy(answersRequests, "", err)
 	}
 	return nil, q.Remove(ctx, in.ID)
 }

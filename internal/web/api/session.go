@@ -55,7 +55,7 @@ type standingBody struct {
 	Passkeys bool         `json:"passkeys" doc:"Whether this address can have passkeys: they need a name, and TLS"`
 	User     *SessionUser `json:"user,omitempty" doc:"Who is logged in; missing: nobody"`
 	Way      people.Way   `json:"way" enum:",session,key,station key" doc:"By what one is known"`
-	Rights   []string     `json:"rights" nullable:"false" enum:"look,inside,air,moderate,programme,own" doc:"What one may do"`
+	Rights   []string     `json:"rights" nullable:"false" enum:"look,inside,requests,air,moderate,programme,own" doc:"What one may do"`
 }
 
 type standingAnswer struct {

@@ -66,7 +66,7 @@ export const enPeople = {
       owner: 'everything, people and alarms included',
       programme: 'programme, library, production, live and listeners; not people',
       moderator: 'listeners’ posts, chat and requests',
-      presenter: 'goes live, skips and plays',
+      presenter: 'goes live, skips and plays, and answers requests',
       viewer: 'looks, and changes nothing',
     },
     /** A line under the list of roles: what the chosen one may do. */

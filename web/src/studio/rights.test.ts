@@ -3,10 +3,10 @@ import { looksOnly, sectionsOf, upTo, viewOf, views, type Right } from './rights
 
 const of = (...rights: Right[]) => new Set(rights);
 const role = {
-  owner: of('look', 'inside', 'air', 'moderate', 'programme', 'own'),
-  programme: of('look', 'inside', 'air', 'moderate', 'programme'),
-  moderator: of('look', 'inside', 'moderate'),
-  presenter: of('look', 'inside', 'air'),
+  owner: of('look', 'inside', 'requests', 'air', 'moderate', 'programme', 'own'),
+  programme: of('look', 'inside', 'requests', 'air', 'moderate', 'programme'),
+  moderator: of('look', 'inside', 'requests', 'moderate'),
+  presenter: of('look', 'inside', 'requests', 'air'),
   viewer: of('look', 'inside'),
 };
 

@@ -3,7 +3,7 @@
 export const roles = ['owner', 'programme', 'moderator', 'presenter', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
-export const rights = ['look', 'inside', 'air', 'moderate', 'programme', 'own'] as const;
+export const rights = ['look', 'inside', 'requests', 'air', 'moderate', 'programme', 'own'] as const;
 export type Right = (typeof rights)[number];
 
 export interface User {
@@ -40,7 +40,7 @@ const sees: Record<(typeof views)[number], Right> = {
 
 /** What it takes to change anything in a section: any of these. */
 const changes: Record<(typeof views)[number], readonly Right[]> = {
-  air: ['air'], programme: ['programme'], production: ['programme'], live: ['air', 'programme'], listeners: ['moderate', 'own'], requests: ['moderate', 'air'], review: ['moderate'], log: ['programme'], people: ['own'],
+  air: ['air'], programme: ['programme'], production: ['programme'], live: ['air', 'programme'], listeners: ['moderate', 'own'], requests: ['requests', 'air'], review: ['moderate'], log: ['programme'], people: ['own'],
 };
 
 /**

@@ -8,10 +8,10 @@ const minute = 60_000;
 const day = 86_400_000;
 
 const may: Record<Role, readonly Right[]> = {
-  owner: all, programme: all.filter((right) => right !== 'own'), moderator: ['look', 'inside', 'moderate'], presenter: ['look', 'inside', 'air'], viewer: ['look', 'inside'],
+  owner: all, programme: all.filter((right) => right !== 'own'), moderator: ['look', 'inside', 'requests', 'moderate'], presenter: ['look', 'inside', 'requests', 'air'], viewer: ['look', 'inside'],
 };
 const rightWords: Record<Right, [string, string]> = {
-  look: ['look at the studio', 'مشاهدة الاستوديو'], inside: ['see what is inside', 'الاطلاع على بيانات المحطة'], air: ['steer the air', 'التحكم في البث'],
+  look: ['look at the studio', 'مشاهدة الاستوديو'], inside: ['see what is inside', 'الاطلاع على بيانات المحطة'], requests: ['answer requests', 'الرد على الطلبات'], air: ['steer the air', 'التحكم في البث'],
   moderate: ['moderate', 'الإشراف على ما يرسله المستمعون'], programme: ['change the programme', 'تغيير البرنامج'], own: ['manage people', 'إدارة المستخدمين'],
 };
 
@@ -380,7 +380,8 @@ function rightFor(method: string, path: string): Right {
   const of = path.replace('/api/', '');
   if (/^station\/(alarms|webhooks)/.test(of)) return 'own';
   if (/^station\/(telemetry|live\/recordings)/.test(of) || (method === 'GET' && /^station\/requests/.test(of))) return 'inside';
-  if (/^(station\/(chat|requests)|social|requests)/.test(of)) return 'moderate';
+  if (/^(station\/requests|requests)/.test(of)) return 'requests';
+  if (/^(station\/chat|social)/.test(of)) return 'moderate';
   if (/^station\/(log|live\/publishers)/.test(of)) return 'programme';
   if (method === 'GET') return 'look';
   return /^(station\/(skip|play|rotation|live)|channels)/.test(of) ? 'air' : 'programme';
