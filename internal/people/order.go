@@ -42,37 +42,59 @@ func (o Order) Who() string { return Caller{Name: o.Name, Way: o.Way}.Who() }
 // never keeps an order from being carried out: on a full or a slow disk it says so and goes on.
 func (p *People) Ordered(ctx context.Context, c Caller, o Order) (done func(status int, detail string)) {
 	o.At, o.User, o.Name, o.Way = p.now(), c.User, c.Name, c.Way
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), waitForLog)
-	defer cancel()
-	err := p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		out, err := tx.ExecContext(ctx, `INSERT INTO people_orders (at, user, name, way, order_, target, detail, address, status)
-			VALUES (?, ?, ?, ?, ?, ?, '', ?, 0)`, o.At, o.User, o.Name, string(o.Way), o.Order, o.Target, o.Address)
-		if err != nil {
-			return err
-		}
-		if o.N, err = out.LastInsertId(); err != nil || o.N%prunedEvery != 0 {
-			return err
-		}
-		return prune(ctx, tx)
-	})
+	ctx = context.WithoutCancel(ctx) // whoever sent it may go
+	n, err := p.write(ctx, o)
 	if err != nil {
-		p.opt.Log.Error("cannot write the log of orders; the order goes on", "order", o.Order, "by", o.Name, "err", err)
-		return func(int, string) {}
+		p.opt.Log.Warn("the log of orders is slow: the order goes on, and is written with its outcome", "order", o.Order, "by", o.Name, "err", err)
 	}
 	return func(status int, detail string) {
-		if len(detail) > longDetail {
-			detail = ""
+		if o.Status, o.Detail = status, detail; len(detail) > longDetail {
+			o.Detail = ""
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), waitForLog) // whoever sent it may have gone
-		defer cancel()
-		err := p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE people_orders SET status = ?, detail = ? WHERE n = ?`, status, detail, o.N)
-			return err
-		})
+		if n == 0 {
+			_, err = p.write(ctx, o)
+		} else {
+			err = p.outcome(ctx, n, o)
+		}
 		if err != nil {
-			p.opt.Log.Error("cannot note the outcome of an order", "order", o.Order, "by", o.Name, "status", status, "err", err)
+			p.opt.Log.Error("cannot write the log of orders", "order", o.Order, "by", c.Who(), "status", status, "err", err)
 		}
 	}
+}
+
+// write adds a line to the log and returns its number.
+func (p *People) write(ctx context.Context, o Order) (n int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, waitForLog)
+	defer cancel()
+	err = p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		out, err := tx.ExecContext(ctx, `INSERT INTO people_orders (at, user, name, way, order_, target, detail, address, status)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.At, o.User, o.Name, string(o.Way), o.Order, o.Target, o.Detail, o.Address, o.Status)
+		if err != nil {
+			return err
+		}
+		n, err = out.LastInsertId()
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if n%prunedEvery == 0 {
+		select {
+		case p.prunes <- o.User: // Run does it: no order waits for that
+		default:
+		}
+	}
+	return n, nil
+}
+
+// outcome adds to a line what came of the order.
+func (p *People) outcome(ctx context.Context, n int64, o Order) error {
+	ctx, cancel := context.WithTimeout(ctx, waitForLog)
+	defer cancel()
+	return p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE people_orders SET status = ?, detail = ? WHERE n = ?`, o.Status, o.Detail, n)
+		return err
+	})
 }
 
 // Orders are lines of the log, the newest first, before a number (0: from the newest on),
@@ -111,6 +133,10 @@ func (p *People) Run(ctx context.Context) error {
 				p.opt.Log.Warn("cannot note the last use", "user", c.User, "way", c.Way, "err", err)
 				pause(ctx, noteAgain)
 			}
+		case user := <-p.prunes:
+			if err := p.prune(ctx, user); err != nil && ctx.Err() == nil {
+				p.opt.Log.Warn("cannot shorten the log of orders", "user", user, "err", err)
+			}
 		case <-tidy.C:
 			if err := p.Tidy(ctx); err != nil && ctx.Err() == nil {
 				p.opt.Log.Warn("cannot tidy people", "err", err)
@@ -137,13 +163,15 @@ func (p *People) Tidy(ctx context.Context) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM people_sessions WHERE until <= ?`, now.UnixMilli())
 		_, err2 := tx.ExecContext(ctx, `DELETE FROM people_invitations WHERE until <= ?`, now.UnixMilli())
 		_, err3 := tx.ExecContext(ctx, `DELETE FROM people_orders WHERE at < ?`, now.Add(-keptOrders).UnixMilli())
-		return errors.Join(err, err2, err3, prune(ctx, tx))
+		return errors.Join(err, err2, err3)
 	})
 }
 
-// prune removes orders of users who gave too many, the oldest ones.
-func prune(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM people_orders WHERE n IN (SELECT n FROM
-		(SELECT n, row_number() OVER (PARTITION BY user ORDER BY n DESC) AS place FROM people_orders) WHERE place > ?)`, mostOrders)
-	return err
+// prune removes the oldest orders of a user who gave too many.
+func (p *People) prune(ctx context.Context, user string) error {
+	return p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM people_orders WHERE user = ?1 AND n <=
+			(SELECT n FROM people_orders WHERE user = ?1 ORDER BY n DESC LIMIT 1 OFFSET ?2)`, user, mostOrders)
+		return err
+	})
 }

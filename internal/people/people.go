@@ -70,6 +70,7 @@ type People struct {
 	pending    map[string]pending // second factors that are not in force yet, by user; under turn
 	turn       chan struct{}      // one change after another
 	uses       chan Caller        // whose last use is to be noted
+	prunes     chan string        // of whose orders there may be too many
 
 	logins, refusals atomic.Uint64 // since the start
 	all              atomic.Pointer[everybody]
@@ -132,7 +133,7 @@ func Open(ctx context.Context, opt Options) (*People, error) {
 		return nil, fmt.Errorf("migrate tables of people: %w", err)
 	}
 	p := &People{
-		opt: opt, turn: make(chan struct{}, 1), uses: make(chan Caller, 64), hashing: newHashing(), pending: map[string]pending{},
+		opt: opt, turn: make(chan struct{}, 1), uses: make(chan Caller, 64), prunes: make(chan string, 1), hashing: newHashing(), pending: map[string]pending{},
 		address: client.NewLimits(passwordsOfAddress, passwordEvery, opt.Now),
 		login:   client.NewLimits(passwordsOfLogin, passwordEvery, opt.Now),
 		codes:   client.NewLimits(codesAtOnce, codeEvery, opt.Now),
