@@ -97,7 +97,7 @@ test('what another has decided meanwhile is said, and the list is as it is', asy
 test('a key is asked for, an outage is said, and a station without requests says how they are switched on', async ({ page, mock }) => {
   queue(mock);
   await open(page, '/studio#/requests', 'en');
-  await page.locator('.unlock').click();
+  await page.getByRole('main').getByRole('button', { name: 'Open', exact: true }).click();
   await page.locator('#station-key').fill(mock.control.key);
   await page.keyboard.press('Enter');
   await expect(rows(page)).toHaveCount(3);
