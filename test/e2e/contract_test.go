@@ -29,13 +29,18 @@ func TestRealStationAnswersAsItsDocumentSays(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
 	// Nothing that takes long, or no end.
 	hints := contract.Hints{"wait": {"false"}, "bytes": {"1000"}, "token": {"guess"}, "channelId": {"none"}}
+	cookie := s.member("contract")
 	for _, op := range doc.Operations() {
 		all := op.Broken(random, hints)
 		if op.Method == http.MethodGet && op.Path != "/stream" {
 			all = append(all, op.Valid(random, hints))
 		}
 		for _, q := range all {
-			q.Header.Set("X-Station-Key", testStationKey)
+			if strings.HasPrefix(op.Path, "/api/account") || op.Path == "/api/session/ticket" {
+				q.Header.Set("Cookie", cookie) // what is one's own is no key's
+			} else {
+				q.Header.Set("X-Station-Key", testStationKey)
+			}
 			q.Header.Set("X-Sync-Token", testSyncToken)
 			code, body := 0, []byte(nil)
 			s.eventually(q.Method+" "+q.Target+", "+q.What+", is answered", func() bool { // with 503 where the node or the engine is late

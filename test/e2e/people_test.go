@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -49,6 +50,33 @@ func (b *browser) send(method, path string, body, into any) (code int) {
 		return code != http.StatusServiceUnavailable
 	})
 	return code
+}
+
+// member is the cookie of a viewer, who is removed at the end of the test.
+func (s *station) member(login string) string {
+	s.t.Helper()
+	code, text := s.operate("POST", "/api/people", `{"login":"`+login+`","role":"viewer"}`)
+	var made struct {
+		Token string
+		User  struct{ ID string }
+	}
+	if err := json.Unmarshal([]byte(text), &made); err != nil || code != http.StatusCreated {
+		s.t.Fatalf("add a user: %d %s", code, text)
+	}
+	s.t.Cleanup(func() { s.operate("DELETE", "/api/people/"+made.User.ID, "") })
+	b := s.browser()
+	if code := b.send("POST", "/api/session/invitation/accept", map[string]any{"token": made.Token, "password": "the river was low in August"}, nil); code != http.StatusOK {
+		s.t.Fatalf("log in: %d", code)
+	}
+	at, err := url.Parse(s.url("control", "/"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, c := range b.client.Jar.Cookies(at) {
+		return c.String()
+	}
+	s.t.Fatal("no cookie")
+	return ""
 }
 
 // Somebody is added from a terminal, logs in, gives an order, and is still logged in after

@@ -21,8 +21,8 @@ var (
 	errNoKey = errors.New("log in, or send the station key as x-station-key or as a Bearer token")
 	// errForeign refuses a request that another site made a browser send.
 	errForeign = errors.New("another site made the browser send this: set a station key to allow it")
-	// errAbroad is errForeign where the browser is logged in.
-	errAbroad = errors.New("another site made the browser send this: orders by a session come from the station's own pages")
+	// errAbroad is errForeign for what sessions are about, whatever sites are named.
+	errAbroad = errors.New("another site made the browser send this: logging in, and orders of who is logged in, come from the station's own pages")
 	// errNoSession refuses whoever is not logged in as a user.
 	errNoSession = errors.New("log in as a user: a key has no account")
 )

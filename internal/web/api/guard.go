@@ -149,7 +149,7 @@ func (s *Server) admitted(g guard, r *http.Request) (people.Caller, error) {
 	case g == open && !s.invited(r):
 		return people.Caller{}, errUninvited
 	case g == ownPages && s.own.Check(r) != nil:
-		return people.Caller{}, errUninvited
+		return people.Caller{}, errAbroad
 	case g == moderator:
 		return s.moderating(r)
 	case g == person:
