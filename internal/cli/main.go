@@ -103,6 +103,15 @@ func (d dataFlags) load(g globals, name string) (*config.Config, *slog.Logger, b
 	return cfg, log, first, nil
 }
 
+// settingsIn reads the settings of a station for a command that makes nothing.
+func settingsIn(data string) (*config.Config, error) {
+	cfg, err := config.Look(config.Source{DataDir: data, Env: os.Environ()})
+	if err != nil && !errors.Is(err, config.ErrNoStation) {
+		err = fmt.Errorf("settings: %w", err)
+	}
+	return cfg, err
+}
+
 // mediaFlag is the flag --media as a setting.
 func mediaFlag(folder string) (map[string]any, error) {
 	if folder == "" {

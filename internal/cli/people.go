@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -32,21 +31,28 @@ type atStation struct {
 
 // reach is the API of the station, and the address of its studio.
 func (a atStation) reach() (*remote, string, error) {
-	cfg, err := config.Look(config.Source{DataDir: a.Data, Env: os.Environ()})
-	switch {
-	case errors.Is(err, config.ErrNoStation):
+	cfg, err := settingsIn(a.Data)
+	if err != nil {
 		return nil, "", err
-	case err != nil:
-		return nil, "", fmt.Errorf("settings: %w", err)
 	}
 	base := "http://" + config.Local(cfg.Ports.Control)
 	return &remote{base: base, key: cfg.StationKey}, cmp.Or(cfg.Alarms.Studio, base+"/studio"), nil
 }
 
+// everybody is who works at the station, as the API answers it.
+type everybody struct {
+	Users []people.User `json:"users"`
+}
+
+func (r *remote) everybody(g globals) (all everybody, err error) {
+	err = r.call(g.ctx, http.MethodGet, "/api/people", nil, &all)
+	return all, err
+}
+
 // find returns a user by login.
 func (r *remote) find(g globals, login string) (people.User, error) {
-	var all struct{ Users []people.User }
-	if err := r.call(g.ctx, http.MethodGet, "/api/people", nil, &all); err != nil {
+	all, err := r.everybody(g)
+	if err != nil {
 		return people.User{}, err
 	}
 	var logins []string
@@ -62,6 +68,15 @@ func (r *remote) find(g globals, login string) (people.User, error) {
 	return people.User{}, fmt.Errorf("LOGIN: there is no user %q: there are %s", login, strings.Join(logins, ", "))
 }
 
+// order gives an order about a user.
+func (r *remote) order(g globals, login, what string, into any) error {
+	u, err := r.find(g, login)
+	if err != nil {
+		return err
+	}
+	return r.call(g.ctx, http.MethodPost, "/api/people/"+url.PathEscape(u.ID)+"/"+what, nil, into)
+}
+
 type peopleListCmd struct{ atStation }
 
 // Run prints all users.
@@ -70,10 +85,8 @@ func (c peopleListCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	var all struct {
-		Users []people.User `json:"users"`
-	}
-	if err := r.call(g.ctx, http.MethodGet, "/api/people", nil, &all); err != nil {
+	all, err := r.everybody(g)
+	if err != nil {
 		return err
 	}
 	if c.JSON {
@@ -160,12 +173,8 @@ func (c peopleLinkCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	u, err := r.find(g, c.Login)
-	if err != nil {
-		return err
-	}
 	var made people.Invitation
-	if err := r.call(g.ctx, http.MethodPost, "/api/people/"+url.PathEscape(u.ID)+"/invite", nil, &made); err != nil {
+	if err := r.order(g, c.Login, "invite", &made); err != nil {
 		return err
 	}
 	return c.printLink(g.out, studio, made)
@@ -182,11 +191,8 @@ func (c peopleResetCmd) Run(g globals) error {
 	if err != nil {
 		return err
 	}
-	u, err := r.find(g, c.Login)
-	if err != nil {
-		return err
-	}
-	if err := r.call(g.ctx, http.MethodPost, "/api/people/"+url.PathEscape(u.ID)+"/factors/remove", nil, &u); err != nil {
+	var u people.User
+	if err := r.order(g, c.Login, "factors/remove", &u); err != nil {
 		return err
 	}
 	if c.JSON {

@@ -25,12 +25,9 @@ type rotateCmd struct {
 
 // Run replaces a secret, or prints what is known of all.
 func (c rotateCmd) Run(g globals) error {
-	cfg, err := config.Look(config.Source{DataDir: c.Data, Env: os.Environ()})
-	switch {
-	case errors.Is(err, config.ErrNoStation):
+	cfg, err := settingsIn(c.Data)
+	if err != nil {
 		return err
-	case err != nil:
-		return fmt.Errorf("settings: %w", err)
 	}
 	sockets, err := doors.SocketDir(cfg)
 	if err != nil {

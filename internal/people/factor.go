@@ -140,11 +140,7 @@ func (p *People) DropFactor(ctx context.Context, id string) error {
 	if _, err := p.of(id); err != nil {
 		return err
 	}
-	err := p.change(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE people_users SET totp = '', totp_step = 0 WHERE id = ?`, id)
-		_, err2 := tx.ExecContext(ctx, `DELETE FROM people_recovery WHERE user = ?`, id)
-		return errors.Join(err, err2)
-	})
+	err := p.dropFactor(ctx, id, "people_recovery")
 	if err == nil {
 		p.opt.Log.Info("second factor removed", "user", id)
 	}
@@ -158,19 +154,23 @@ func (p *People) RemoveFactors(ctx context.Context, id string) (User, error) {
 	if _, err := p.of(id); err != nil {
 		return User{}, err
 	}
-	err := p.change(ctx, func(tx *sql.Tx) error {
+	if err := p.dropFactor(ctx, id, "people_recovery", "people_passkeys", "people_sessions"); err != nil {
+		return User{}, err
+	}
+	p.opt.Log.Info("second factor and passkeys removed", "user", id)
+	return p.Find(id)
+}
+
+// dropFactor ends a second factor, with a user's rows of some tables.
+func (p *People) dropFactor(ctx context.Context, id string, tables ...string) error {
+	return p.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE people_users SET totp = '', totp_step = 0 WHERE id = ?`, id)
-		for _, table := range []string{"people_recovery", "people_passkeys", "people_sessions"} {
+		for _, table := range tables {
 			_, err2 := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE user = ?`, id)
 			err = errors.Join(err, err2)
 		}
 		return err
 	})
-	if err != nil {
-		return User{}, err
-	}
-	p.opt.Log.Info("second factor and passkeys removed", "user", id)
-	return p.Find(id)
 }
 
 // RecoveryLeft is how many recovery codes of a user are left.

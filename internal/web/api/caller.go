@@ -47,19 +47,28 @@ func (s *Server) caller(r *http.Request) (people.Caller, error) {
 		c.Rights = people.All
 		return c, nil
 	}
-	// A proxy may have an Authorization of its own, which is no key of ours.
-	if c, ok := s.session(r); ok && !showsKey(r) {
-		if s.own.Check(r) != nil {
-			return people.Caller{}, errAbroad
-		}
-		s.opt.People.Used(c)
-		return c, nil
+	if c, shown, err := s.bySession(r); shown {
+		return c, err
 	}
 	key := sentKey(r)
 	if key == "" {
 		return people.Caller{}, errNoKey // does not count as a guess
 	}
 	return s.byKey(r, key)
+}
+
+// bySession returns who is logged in, where a request shows that and no key. A proxy may have an
+// Authorization of its own, which is no key of ours.
+func (s *Server) bySession(r *http.Request) (c people.Caller, shown bool, err error) {
+	c, ok := s.session(r)
+	switch {
+	case !ok || showsKey(r):
+		return people.Caller{}, false, nil
+	case s.own.Check(r) != nil:
+		return people.Caller{}, true, errAbroad
+	}
+	s.opt.People.Used(c)
+	return c, true, nil
 }
 
 // byKey returns whose key this is. After too many wrong keys every key from that address is
@@ -156,8 +165,13 @@ func called(ctx huma.Context, c people.Caller) huma.Context {
 // need returns who sends a request, if that one has a right.
 func (s *Server) need(want people.Right, r *http.Request) (people.Caller, error) {
 	c, err := s.caller(r)
+	return c, granted(want, c, err)
+}
+
+// granted refuses who is known and has not a right; err is why somebody is not known.
+func granted(want people.Right, c people.Caller, err error) error {
 	if err == nil && !c.Rights.Has(want) {
-		err = people.Lacks(want)
+		return people.Lacks(want)
 	}
-	return c, err
+	return err
 }

@@ -112,22 +112,14 @@ var errNotModerator = errors.New("send the SOCIAL_ADMIN_KEY as x-admin-key, or a
 // who have the right. Wrong keys are guesses, as elsewhere.
 func (s *Server) moderating(r *http.Request) (people.Caller, error) {
 	key := cmp.Or(r.Header.Get("X-Station-Key"), r.Header.Get("X-Admin-Key"), sentKey(r))
-	if c, ok := s.session(r); ok && !showsKey(r) {
-		switch {
-		case s.own.Check(r) != nil:
-			return c, errAbroad
-		case !c.Rights.Has(people.Moderate): // by the role: an open station opens no posts
-			return c, people.Lacks(people.Moderate)
-		}
-		s.opt.People.Used(c)
-		return c, nil
+	// By the role, not by caller: an open station opens no posts.
+	c, shown, err := s.bySession(r)
+	if !shown && people.IsKey(key) {
+		c, err = s.byKey(r, key)
+		shown = true
 	}
-	if people.IsKey(key) {
-		c, err := s.byKey(r, key)
-		if err == nil && !c.Rights.Has(people.Moderate) {
-			err = people.Lacks(people.Moderate)
-		}
-		return c, err
+	if shown {
+		return c, granted(people.Moderate, c, err)
 	}
 	switch {
 	case s.opt.Social == nil || s.opt.Social.AdminKey == "":
@@ -136,7 +128,7 @@ func (s *Server) moderating(r *http.Request) (people.Caller, error) {
 		return people.Caller{}, errNotModerator
 	}
 	out, admitted := people.Caller{Rights: people.Look | people.Moderate, Way: people.ByAdminKey}, false
-	err := s.guesses.TakeIf(client.Address(r), func() bool {
+	err = s.guesses.TakeIf(client.Address(r), func() bool {
 		switch {
 		case s.opt.StationKey.Matches(key):
 			out, admitted = people.Caller{Rights: people.All, Way: people.ByStationKey}, true
