@@ -7,3 +7,6 @@ func (p *People) Prune(ctx context.Context) error { return p.prune(ctx, <-p.prun
 
 // NoteUse notes one last use that waits for it.
 func (p *People) NoteUse(ctx context.Context) error { return p.note(ctx, <-p.uses) }
+
+// Settle waits until the log of orders is written.
+func (p *People) Settle(ctx context.Context) { p.orders.settle(ctx) }

@@ -16,8 +16,6 @@ const (
 	// prunedEvery is after how many orders those that are too many are removed.
 	prunedEvery = 1000
 	longDetail  = 4 << 10
-	// waitForLog bounds how long an order waits for its line.
-	waitForLog = 2 * time.Second
 )
 
 // Order is a line of the log, as the API has it.
@@ -40,61 +38,23 @@ func (o Order) Who() string { return Caller{Name: o.Name, Way: o.Way}.Who() }
 // Ordered writes an order before it is carried out, so that a kill in its midst leaves a
 // trace, and returns the function that notes its outcome and what it was in detail. The log
 // never keeps an order from being carried out: on a full or a slow disk it says so and goes on.
-func (p *People) Ordered(ctx context.Context, c Caller, o Order) (done func(status int, detail string)) {
+func (p *People) Ordered(c Caller, o Order) (done func(status int, detail string)) {
+	o.N, o.Status = 0, 0
 	o.At, o.User, o.Name, o.Way = p.now(), c.User, c.Name, c.Way
-	ctx = context.WithoutCancel(ctx) // whoever sent it may go
-	n, err := p.write(ctx, o)
-	if err != nil {
-		p.opt.Log.Warn("the log of orders is slow: the order goes on, and is written with its outcome", "order", o.Order, "by", o.Name, "err", err)
+	l := &line{}
+	if err := p.orders.put(l, func(l *line) { l.order = o }); err != nil {
+		p.opt.Log.Warn("the log of orders is slow: the order goes on, and its line is written when the disk is ready", "order", o.Order, "by", c.Who(), "err", err)
 	}
 	return func(status int, detail string) {
-		if o.Status, o.Detail = status, detail; len(detail) > longDetail {
-			o.Detail = ""
+		if len(detail) > longDetail {
+			detail = ""
 		}
-		if n == 0 {
-			_, err = p.write(ctx, o)
-		} else {
-			err = p.outcome(ctx, n, o)
-		}
-		if err != nil {
-			p.opt.Log.Error("cannot write the log of orders", "order", o.Order, "by", c.Who(), "status", status, "err", err)
+		err := p.orders.put(l, func(l *line) { l.order.Status, l.order.Detail = status, detail })
+		if errors.Is(err, errTooMany) { // of any other the writer says it
+			o.Status = status
+			p.orders.lost(o, err)
 		}
 	}
-}
-
-// write adds a line to the log and returns its number.
-func (p *People) write(ctx context.Context, o Order) (n int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, waitForLog)
-	defer cancel()
-	err = p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		out, err := tx.ExecContext(ctx, `INSERT INTO people_orders (at, user, name, way, order_, target, detail, address, status)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.At, o.User, o.Name, string(o.Way), o.Order, o.Target, o.Detail, o.Address, o.Status)
-		if err != nil {
-			return err
-		}
-		n, err = out.LastInsertId()
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	if n%prunedEvery == 0 {
-		select {
-		case p.prunes <- o.User: // Run does it: no order waits for that
-		default:
-		}
-	}
-	return n, nil
-}
-
-// outcome adds to a line what came of the order.
-func (p *People) outcome(ctx context.Context, n int64, o Order) error {
-	ctx, cancel := context.WithTimeout(ctx, waitForLog)
-	defer cancel()
-	return p.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE people_orders SET status = ?, detail = ? WHERE n = ?`, o.Status, o.Detail, n)
-		return err
-	})
 }
 
 // Orders are lines of the log, the newest first, before a number (0: from the newest on),
@@ -120,13 +80,17 @@ func (p *People) Orders(ctx context.Context, user string, before int64, most int
 	return out, rows.Err()
 }
 
-// Run notes last uses, and tidies once a day, until ctx ends.
+// Run notes last uses, and tidies once a day, until ctx ends. It returns when the log of
+// orders has been written, or after lastLines.
 func (p *People) Run(ctx context.Context) error {
 	tidy := time.NewTimer(0)
 	defer tidy.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLines)
+			defer cancel()
+			p.orders.settle(last)
 			return nil
 		case c := <-p.uses:
 			if err := p.note(ctx, c); err != nil && ctx.Err() == nil {
@@ -146,8 +110,12 @@ func (p *People) Run(ctx context.Context) error {
 	}
 }
 
-// noteAgain is how long no last use is noted after one that could not be.
-const noteAgain = time.Minute
+const (
+	// noteAgain is how long no last use is noted after one that could not be.
+	noteAgain = time.Minute
+	// lastLines bounds how long the end of the program waits for lines of the log.
+	lastLines = 5 * time.Second
+)
 
 func pause(ctx context.Context, d time.Duration) {
 	select {

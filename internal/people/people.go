@@ -71,6 +71,7 @@ type People struct {
 	turn       chan struct{}      // one change after another
 	uses       chan Caller        // whose last use is to be noted
 	prunes     chan string        // of whose orders there may be too many
+	orders     *orderLog
 
 	logins, refusals atomic.Uint64 // since the start
 	all              atomic.Pointer[everybody]
@@ -138,6 +139,12 @@ func Open(ctx context.Context, opt Options) (*People, error) {
 		login:   client.NewLimits(passwordsOfLogin, passwordEvery, opt.Now),
 		codes:   client.NewLimits(codesAtOnce, codeEvery, opt.Now),
 	}
+	p.orders = &orderLog{db: opt.DB, log: opt.Log, grown: func(user string) {
+		select {
+		case p.prunes <- user: // Run does it: no order waits for that
+		default:
+		}
+	}}
 	p.nobody = opt.Cost.hash(rand.Text())
 	var err error
 	if p.ceremonies, err = newCeremonies(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -37,11 +38,12 @@ func (c *clock) pass(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.t = 
 
 type rig struct {
 	*people.People
-	t    *testing.T
-	time *clock
-	path string
-	db   *store.DB
-	cost people.Cost
+	t     *testing.T
+	time  *clock
+	path  string
+	db    *store.DB
+	lines *testkit.Lines
+	cost  people.Cost
 }
 
 func open(t *testing.T) *rig {
@@ -65,7 +67,8 @@ func (r *rig) again() {
 	}
 	r.t.Cleanup(func() { _ = db.Close() })
 	r.db = db
-	log, _ := testkit.Log(r.t)
+	var log *slog.Logger
+	log, r.lines = testkit.Log(r.t)
 	if r.People, err = people.Open(r.t.Context(), people.Options{Log: log, DB: db, Now: r.time.now, Cost: r.cost}); err != nil {
 		r.t.Fatal(err)
 	}
@@ -319,34 +322,6 @@ func TestNobodyWaitsForTheLastUse(t *testing.T) {
 	}
 }
 
-// Whoever gives many orders does not drive out those of others.
-func TestOneUsersOrdersDoNotDriveOutThoseOfOthers(t *testing.T) {
-	r := open(t)
-	owner, many := people.Caller{User: "owner", Name: "omar"}, people.Caller{User: "many", Name: "sara"}
-	r.Ordered(t.Context(), owner, people.Order{Order: "DELETE /api/people/{id}"})(204, "")
-	err := r.db.Write(t.Context(), func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(t.Context(), `WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < 20500)
-			INSERT INTO people_orders (at, user, name, way, order_, target, detail, address, status) SELECT ?, 'many', 'sara', 'session', 'POST /api/station/skip', '', '', '', 200 FROM i`, r.time.now().UnixMilli())
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 1000 {
-		r.Ordered(t.Context(), many, people.Order{Order: "POST /api/station/play"})
-	}
-	if err := r.Prune(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	var left int
-	if err := r.db.Read().QueryRowContext(t.Context(), `SELECT count(*) FROM people_orders WHERE user = 'many'`).Scan(&left); err != nil || left > 21_000 {
-		t.Errorf("%d orders of one user, %v", left, err)
-	}
-	if list, err := r.Orders(t.Context(), "owner", 0, 10); err != nil || len(list) != 1 {
-		t.Errorf("the owner's: %+v, %v", list, err)
-	}
-}
-
 func TestASessionEndsUnusedAndGoesOnUsed(t *testing.T) {
 	r := open(t)
 	r.user("omar", people.Owner)
@@ -365,29 +340,5 @@ func TestASessionEndsUnusedAndGoesOnUsed(t *testing.T) {
 	r.time.pass(30 * 24 * time.Hour)
 	if r.rights(s) != 0 {
 		t.Error("a session that nobody used for a month goes on")
-	}
-}
-
-func TestOrdersAreWrittenBeforeTheyAreCarriedOut(t *testing.T) {
-	r := open(t)
-	u := r.user("omar", people.Owner)
-	c := people.Caller{User: u.ID, Name: u.Name, Way: people.BySession}
-	r.Ordered(t.Context(), c, people.Order{Order: "POST /api/station/skip"}) // the program is killed here
-	done := r.Ordered(t.Context(), c, people.Order{Order: "PUT /api/station/mood"})
-	done(200, `{"mood":"calm"}`)
-	r.Ordered(t.Context(), people.Caller{Way: people.ByStationKey}, people.Order{Order: "POST /api/station/play"})(404, "")
-	list, err := r.Orders(t.Context(), "", 0, 10)
-	if err != nil || len(list) != 3 || list[0].Status != 404 || list[1].Status != 200 || list[2].Status != 0 || list[2].Name != "omar" {
-		t.Errorf("%+v, %v", list, err)
-	}
-	if list, err := r.Orders(t.Context(), u.ID, list[1].N, 10); err != nil || len(list) != 1 || list[0].Order != "POST /api/station/skip" {
-		t.Errorf("%+v, %v", list, err)
-	}
-	r.time.pass(366 * 24 * time.Hour)
-	if err := r.Tidy(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if list, err := r.Orders(t.Context(), "", 0, 10); err != nil || len(list) != 0 {
-		t.Errorf("after a year: %+v, %v", list, err)
 	}
 }

@@ -24,7 +24,7 @@ func (s *Server) carryOut(ctx huma.Context, r *http.Request, c people.Caller, ne
 	if r.Body != nil {
 		r.Body = body
 	}
-	done := s.opt.People.Ordered(r.Context(), c, people.Order{Order: route, Target: target(op.Path, r), Address: client.Address(r)})
+	done := s.opt.People.Ordered(c, people.Order{Order: route, Target: target(op.Path, r), Address: client.Address(r)})
 	status := http.StatusInternalServerError // of a handler that panics
 	defer func() {
 		done(status, body.detail(strings.HasPrefix(op.Path, "/api/account")))

@@ -235,7 +235,7 @@ func TestLookingIsNoOrder(t *testing.T) {
 		t.Errorf("%+v", orders)
 	}
 	for range 501 {
-		r.people.Ordered(t.Context(), people.Caller{Way: people.ByStationKey}, people.Order{Order: "POST /api/station/skip"})(200, "")
+		r.people.Ordered(people.Caller{Way: people.ByStationKey}, people.Order{Order: "POST /api/station/skip"})(200, "")
 	}
 	_, _, page := r.sendAs(t, "GET", "/api/people/orders?limit=500", nil, "X-Station-Key", "open-sesame")
 	next, _ := page["next"].(float64)

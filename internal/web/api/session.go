@@ -121,7 +121,7 @@ func (s *Server) loggedIn(ctx context.Context, r *http.Request, begun people.Ses
 	if !ok {
 		return nil, people.ErrWrong // ended meanwhile
 	}
-	s.opt.People.Ordered(ctx, c, people.Order{Order: "POST " + r.URL.Path, Address: client.Address(r)})(http.StatusOK, "")
+	s.opt.People.Ordered(c, people.Order{Order: "POST " + r.URL.Path, Address: client.Address(r)})(http.StatusOK, "")
 	out := s.stands(r, c)
 	out.SetCookie = sessionCookie(r, begun.Token, begun.Longest())
 	return out, nil
@@ -137,7 +137,7 @@ func (s *Server) logOut(ctx context.Context, in *Visit) (*loggedOutAnswer, error
 	if !ok {
 		return out, nil
 	}
-	done := s.opt.People.Ordered(ctx, c, people.Order{Order: "DELETE " + in.request.URL.Path, Address: client.Address(in.request)})
+	done := s.opt.People.Ordered(c, people.Order{Order: "DELETE " + in.request.URL.Path, Address: client.Address(in.request)})
 	if err := s.opt.People.EndSession(ctx, c.User, c.Of); err != nil && !errors.Is(err, station.ErrNotFound) {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (a *Station) Do(ctx context.Context, ask Ask) json.RawMessage {
 	}
 	done := func(int, string) {}
 	if ask.Event == "start_stream" && a.opt.People != nil {
-		done = a.opt.People.Ordered(ctx, who, people.Order{Order: "event start_stream", Address: ask.From.Address})
+		done = a.opt.People.Ordered(who, people.Order{Order: "event start_stream", Address: ask.From.Address})
 	}
 	result, err := do(ctx, ask.From, ask)
 	if err != nil {
