@@ -522,7 +522,7 @@ for (const language of ['ar', 'en'] as const) {
       await expect(page.locator('dialog[open]')).toBeVisible();
       await look();
       await page.keyboard.press('Escape');
-      await person(page, 'u1').locator('.acts button').nth(2).click();
+      await person(page, 'u1').getByRole('button', { name: /Logins and keys|الجلسات والمفاتيح/ }).click();
       await expect(page.locator('dialog[open] li')).toHaveCount(5);
       await look();
       await page.keyboard.press('Escape');
