@@ -42,14 +42,14 @@ func (p *People) Ordered(c Caller, o Order) (done func(status int, detail string
 	o.N, o.Status = 0, 0
 	o.At, o.User, o.Name, o.Way = p.now(), c.User, c.Name, c.Way
 	l := &line{}
-	if err := p.orders.put(l, func(l *line) { l.order = o }); err != nil {
-		p.opt.Log.Warn("the log of orders is slow: the order goes on, and its line is written when the disk is ready", "order", o.Order, "by", c.Who(), "err", err)
+	if err := p.orders.put(l, func(says *Order) { *says = o }); err != nil {
+		p.opt.Log.Warn("the log of orders is slow: the order goes on, and its line is written when the disk is ready", "order", o.Order, "by", o.Who(), "err", err)
 	}
 	return func(status int, detail string) {
 		if len(detail) > longDetail {
 			detail = ""
 		}
-		err := p.orders.put(l, func(l *line) { l.order.Status, l.order.Detail = status, detail })
+		err := p.orders.put(l, func(says *Order) { says.Status, says.Detail = status, detail })
 		if errors.Is(err, errTooMany) { // of any other the writer says it
 			o.Status = status
 			p.orders.lost(o, err)

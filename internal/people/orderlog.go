@@ -35,9 +35,8 @@ type orderLog struct {
 
 // line is one order on its way to the disk. Its fields are the log's, under mu.
 type line struct {
-	order Order // its number is 0 until it is on disk
-
-	written *written
+	order   Order    // its number is 0 until it is on disk
+	written *written // nil while it does not wait
 }
 
 // written is one writing of a line.
@@ -46,8 +45,15 @@ type written struct {
 	err  error
 }
 
+// taken is a line that is being written, with what it said when it was taken.
+type taken struct {
+	line    *line
+	says    Order
+	written *written
+}
+
 // put sets what a line is to say and waits until that is on disk, or for waitForLog.
-func (g *orderLog) put(l *line, set func(*line)) error {
+func (g *orderLog) put(l *line, set func(*Order)) error {
 	w, err := g.enqueue(l, set)
 	if err != nil {
 		return err
@@ -62,10 +68,10 @@ func (g *orderLog) put(l *line, set func(*line)) error {
 	}
 }
 
-func (g *orderLog) enqueue(l *line, set func(*line)) (*written, error) {
+func (g *orderLog) enqueue(l *line, set func(*Order)) (*written, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	set(l)
+	set(&l.order)
 	if l.written != nil { // it waits still, and will say the newest
 		return l.written, nil
 	}
@@ -84,52 +90,49 @@ func (g *orderLog) enqueue(l *line, set func(*line)) (*written, error) {
 // write writes until nothing waits.
 func (g *orderLog) write(ended chan struct{}) {
 	defer close(ended)
-	for {
-		batch, says, done := g.next()
-		if len(batch) == 0 {
-			return
-		}
-		err := g.commit(says)
-		g.mu.Lock()
-		for i, l := range batch {
+	for batch := g.next(); len(batch) > 0; batch = g.next() {
+		err := g.commit(batch)
+		for _, t := range batch {
 			if err == nil {
-				l.order.N = says[i].N
+				g.number(t)
+			} else if t.says.Status != 0 { // else it is tried again with its outcome
+				g.lost(t.says, err)
 			}
-		}
-		g.mu.Unlock()
-		for i, w := range done {
-			w.err = err
-			close(w.done)
-			if err != nil && says[i].Status != 0 {
-				g.lost(says[i], err)
-			}
+			t.written.err = err
+			close(t.written.done)
 		}
 	}
 }
 
-// next takes all lines that wait, with what they say; none, and the writer has ended.
-func (g *orderLog) next() (batch []*line, says []Order, done []*written) {
+// next takes all lines that wait; none, and the writer has ended.
+func (g *orderLog) next() (batch []taken) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	batch, g.waiting = g.waiting, nil
-	for _, l := range batch {
-		says, done = append(says, l.order), append(done, l.written)
+	for _, l := range g.waiting {
+		batch = append(batch, taken{l, l.order, l.written})
 		l.written = nil
 	}
-	if len(batch) == 0 {
+	if g.waiting = nil; len(batch) == 0 {
 		g.writing = nil
 	}
-	return batch, says, done
+	return batch
+}
+
+// number gives a line the number that it has on disk.
+func (g *orderLog) number(t taken) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t.line.order.N = t.says.N
 }
 
 // commit puts lines on disk, and sets the numbers of new ones.
-func (g *orderLog) commit(lines []Order) error {
+func (g *orderLog) commit(batch []taken) error {
 	// Each is as long as the disk takes: what waits behind it is bounded.
 	ctx := context.Background()
 	grown := map[string]bool{}
 	err := g.db.Write(ctx, func(tx *sql.Tx) error {
-		for i := range lines {
-			o := &lines[i]
+		for i := range batch {
+			o := &batch[i].says
 			if o.N != 0 {
 				if _, err := tx.ExecContext(ctx, `UPDATE people_orders SET status = ?, detail = ? WHERE n = ?`, o.Status, o.Detail, o.N); err != nil {
 					return err
@@ -161,7 +164,7 @@ func (g *orderLog) commit(lines []Order) error {
 
 // lost says what the log does not have.
 func (g *orderLog) lost(o Order, err error) {
-	g.log.Error("cannot write the log of orders", "order", o.Order, "by", Caller{Name: o.Name, Way: o.Way}.Who(), "status", o.Status, "err", err)
+	g.log.Error("cannot write the log of orders", "order", o.Order, "by", o.Who(), "status", o.Status, "err", err)
 }
 
 // settle waits until nothing waits any more, at most as long as ctx.

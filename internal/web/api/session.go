@@ -108,12 +108,12 @@ func (s *Server) logIn(ctx context.Context, in *logInInput) (*standingAnswer, er
 		Login: in.Body.Login, Password: in.Body.Password, Code: in.Body.Code,
 		Address: client.Address(in.request), Agent: in.request.UserAgent(),
 	})
-	return s.loggedIn(ctx, in.request, begun, err)
+	return s.loggedIn(in.request, begun, err)
 }
 
 // loggedIn answers with the cookie of a session that has begun, and writes that into the log
 // of orders.
-func (s *Server) loggedIn(ctx context.Context, r *http.Request, begun people.Session, err error) (*standingAnswer, error) {
+func (s *Server) loggedIn(r *http.Request, begun people.Session, err error) (*standingAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ type passkeyInput struct {
 
 func (s *Server) passkeyLogIn(ctx context.Context, in *passkeyInput) (*standingAnswer, error) {
 	begun, err := s.opt.People.PasskeyLogin(ctx, s.site(in.request), in.Body.State, in.Body.Answer, in.request.UserAgent())
-	return s.loggedIn(ctx, in.request, begun, err)
+	return s.loggedIn(in.request, begun, err)
 }
 
 type invitationInput struct {
@@ -229,7 +229,7 @@ func (s *Server) acceptInvitation(ctx context.Context, in *acceptInput) (*standi
 		return s.stands(in.request, people.Caller{}), nil
 	}
 	begun, err := s.opt.People.Begin(ctx, u.ID, in.request.UserAgent())
-	return s.loggedIn(ctx, in.request, begun, err)
+	return s.loggedIn(in.request, begun, err)
 }
 
 // socketTicketLasts is long enough to connect, also on a bad line.
