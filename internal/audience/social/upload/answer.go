@@ -21,7 +21,8 @@ type answer struct {
 	q       *request
 
 	wrote   bool
-	refused int // status of an answer of the library's whose text is dropped
+	failed  bool // it wrote a refusal
+	refused int  // status of an answer of the library's whose text is dropped
 }
 
 // Unwrap leads http.ResponseController to the connection.
@@ -109,7 +110,7 @@ func (a *answer) fail(err error) {
 		return
 	}
 	if !a.wrote {
-		a.wrote = true
+		a.wrote, a.failed = true, true
 		a.uploads.opts.Problem(a.ResponseWriter, a.r, err)
 	}
 }
@@ -117,7 +118,7 @@ func (a *answer) fail(err error) {
 // refuse answers with a status of the protocol's that no kind of error has.
 func (a *answer) refuse(status int, detail string) {
 	if !a.wrote {
-		a.wrote = true
+		a.wrote, a.failed = true, true
 		writeDocument(a.ResponseWriter, status, detail)
 	}
 }

@@ -1,10 +1,14 @@
 package upload
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -334,3 +338,51 @@ func onASmallDisk(dir string) error {
 }
 
 func TestADiskThatIsReallyFull(t *testing.T) { testkit.InOwnMounts(t, smallDiskEnv) }
+
+// knock opens a connection with the head of a request for an upload that is not there, whose
+// body is still to come.
+func (w *world) knock(t *testing.T, header string, size int) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", w.srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = fmt.Fprintf(conn, "PATCH %s%s HTTP/1.1\r\nHost: radio.example\r\n%s\r\nTus-Resumable: 1.0.0\r\n"+
+		"Upload-Offset: 0\r\nContent-Type: application/offset+octet-stream\r\nContent-Length: %d\r\n\r\n",
+		root, strings.Repeat("A", 26), header, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// Whoever is refused while he sends reads why, also where the connection ends with that
+// request: it is closed after what is under way, not on it.
+func TestARefusedSenderReadsWhy(t *testing.T) {
+	w := build(t, func(o *Options) { o.Limits = Limits{Linger: time.Hour} })
+	content := song(12 << 20) // no socket holds so much
+	for _, header := range []string{"Connection: keep-alive", "Connection: close"} {
+		conn := w.knock(t, header, len(content))
+		if _, err := conn.Write(content); err != nil {
+			t.Fatalf("%s: it was cut off while it sent: %v", header, err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", header, err)
+		}
+		text, err := io.ReadAll(res.Body)
+		if got := (reply{res.StatusCode, res.Header, string(text)}); err != nil || got.Status != 404 || got.detail() == "" {
+			t.Errorf("%s: %+v, %v", header, got, err)
+		}
+	}
+}
+
+// Whoever asks before he sends, as curl does, is refused before.
+func TestARefusedSenderThatAsksIsNotToldToGoOn(t *testing.T) {
+	w := build(t, func(o *Options) { o.Limits = Limits{Linger: time.Hour} })
+	line, err := bufio.NewReader(w.knock(t, "Expect: 100-continue", 100)).ReadString('\n')
+	if err != nil || !strings.Contains(line, " 404 ") {
+		t.Errorf("%q, %v", line, err)
+	}
+}
