@@ -23,7 +23,7 @@ const (
 	partSize = 512 << 10
 	// MostBytes is the longest request.
 	MostBytes = 8 << 20
-	// partsWait is how long a request may take to be whole.
+	// partsWait is how long a request waits for its next part.
 	partsWait = 10 * time.Second
 	// mostOpen bounds the requests that are not whole yet, and with MostBytes
 	// the memory they take.
@@ -207,9 +207,9 @@ type assembly struct {
 }
 
 type request struct {
-	data  bytes.Buffer
-	next  int
-	begun time.Time
+	data bytes.Buffer
+	next int
+	last time.Time // of its parts
 }
 
 // add returns the whole request with its last part, nil before. Parts of one
@@ -217,7 +217,7 @@ type request struct {
 // where it was made.
 func (a *assembly) add(id, part string, data []byte, now time.Time) []byte {
 	for other, r := range a.open {
-		if now.Sub(r.begun) > partsWait {
+		if now.Sub(r.last) > partsWait {
 			delete(a.open, other)
 		}
 	}
@@ -230,13 +230,14 @@ func (a *assembly) add(id, part string, data []byte, now time.Time) []byte {
 		if n != 0 || len(a.open) >= mostOpen {
 			return nil
 		}
-		r = &request{begun: now}
+		r = &request{}
 		a.open[id] = r
 	}
 	if n != r.next || r.data.Len()+len(data) > MostBytes {
 		delete(a.open, id)
 		return nil
 	}
+	r.last = now
 	r.data.Write(data)
 	if r.next++; r.next < parts {
 		return nil
