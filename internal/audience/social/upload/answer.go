@@ -21,8 +21,7 @@ type answer struct {
 	q       *request
 
 	wrote   bool
-	failed  bool // it wrote a refusal
-	refused int  // status of an answer of the library's whose text is dropped
+	refused int // status of an answer of the library's whose text is dropped
 }
 
 // Unwrap leads http.ResponseController to the connection.
@@ -110,7 +109,7 @@ func (a *answer) fail(err error) {
 		return
 	}
 	if !a.wrote {
-		a.wrote, a.failed = true, true
+		a.wrote = true
 		a.uploads.opts.Problem(a.ResponseWriter, a.r, err)
 	}
 }
@@ -118,7 +117,7 @@ func (a *answer) fail(err error) {
 // refuse answers with a status of the protocol's that no kind of error has.
 func (a *answer) refuse(status int, detail string) {
 	if !a.wrote {
-		a.wrote, a.failed = true, true
+		a.wrote = true
 		writeDocument(a.ResponseWriter, status, detail)
 	}
 }

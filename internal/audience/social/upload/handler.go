@@ -65,7 +65,7 @@ func (u *Uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Method = method
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		q.feed = newFeed(w, r, u.limits.Stall)
+		q.feed = newFeed(w, r.Body, u.limits.Stall)
 		r.Body = q.feed
 	}
 	a := &answer{ResponseWriter: w, uploads: u, r: r, q: q}
@@ -76,9 +76,6 @@ func (u *Uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			q.hold.release()
 		}
 		a.end()
-		if a.failed {
-			q.feed.linger(u.limits.Linger)
-		}
 		// The library's would end a later answer on this connection.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	}()

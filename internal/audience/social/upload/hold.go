@@ -98,7 +98,6 @@ type feed struct {
 	mu     sync.Mutex
 	last   time.Time // of a byte
 	over   bool      // nothing is read any more
-	waits  bool      // the sender sends once something is read: Expect: 100-continue
 	reason error     // why it was ended
 
 	since  time.Time // in which arrived bytes are counted
@@ -109,12 +108,9 @@ type feed struct {
 // place as long as none.
 const leastPerStall = 4 << 10
 
-func newFeed(w http.ResponseWriter, r *http.Request, stall time.Duration) *feed {
+func newFeed(w http.ResponseWriter, body io.ReadCloser, stall time.Duration) *feed {
 	now := time.Now()
-	return &feed{
-		body: r.Body, conn: http.NewResponseController(w), stall: stall, last: now, since: now,
-		waits: r.Header.Get("Expect") != "",
-	}
+	return &feed{body: body, conn: http.NewResponseController(w), stall: stall, last: now, since: now}
 }
 
 // giveWay ends a feed that has brought nothing for quiet, or returns how long it may still
@@ -166,7 +162,6 @@ func (f *feed) Read(p []byte) (int, error) {
 	n, err := f.body.Read(p)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.waits = false
 	now := time.Now()
 	if n > 0 {
 		f.last = now
@@ -185,27 +180,6 @@ func (f *feed) Read(p []byte) (int, error) {
 		f.reason, err = errStalled, errStalled
 	}
 	return n, err
-}
-
-// mostLingered bounds what is read for nothing after a refusal.
-const mostLingered = 16 << 20
-
-// linger reads what is still sent to a request that is refused, for a while, and drops it.
-// A connection that is closed on bytes that are under way is reset, and most senders,
-// nginx and browsers among them, then say that the connection broke: not why they were
-// refused. The server drains little of it, and none where this request is the connection's
-// last.
-func (f *feed) linger(d time.Duration) {
-	if f == nil {
-		return
-	}
-	f.mu.Lock()
-	ended := f.over || f.waits || f.reason != nil
-	f.mu.Unlock()
-	if ended || f.conn.SetReadDeadline(time.Now().Add(d)) != nil {
-		return
-	}
-	_, _ = io.CopyN(io.Discard, f.body, mostLingered) // whatever it ends with, the answer is the same
 }
 
 // Close implements io.Closer.

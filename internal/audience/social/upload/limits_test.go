@@ -310,7 +310,7 @@ func onASmallDisk(dir string) error {
 	if err := errors.Join(err, os.Mkdir(shelf.dir, 0o700)); err != nil {
 		return err
 	}
-	srv := httptest.NewServer(u)
+	srv := httptest.NewServer(door(u))
 	defer srv.Close()
 	s, content := newSender(srv.URL), song(600<<10)
 	made, err := s.do("POST", root, nil, length(len(content)))
@@ -339,11 +339,13 @@ func onASmallDisk(dir string) error {
 
 func TestADiskThatIsReallyFull(t *testing.T) { testkit.InOwnMounts(t, smallDiskEnv) }
 
-// knock opens a connection with the head of a request for an upload that is not there, whose
+// knock opens a connection, through a door, with the head of a request for an upload that is not there, whose
 // body is still to come.
 func (w *world) knock(t *testing.T, header string, size int) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", w.srv.Listener.Addr().String())
+	srv := httptest.NewServer(door(w.Uploads))
+	t.Cleanup(srv.Close)
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,8 +362,8 @@ func (w *world) knock(t *testing.T, header string, size int) net.Conn {
 // Whoever is refused while he sends reads why, also where the connection ends with that
 // request: it is closed after what is under way, not on it.
 func TestARefusedSenderReadsWhy(t *testing.T) {
-	w := build(t, func(o *Options) { o.Limits = Limits{Linger: time.Hour} })
-	content := song(12 << 20) // no socket holds so much
+	w := build(t, nil)
+	content := song(7 << 20)
 	for _, header := range []string{"Connection: keep-alive", "Connection: close"} {
 		conn := w.knock(t, header, len(content))
 		if _, err := conn.Write(content); err != nil {
@@ -380,7 +382,7 @@ func TestARefusedSenderReadsWhy(t *testing.T) {
 
 // Whoever asks before he sends, as curl does, is refused before.
 func TestARefusedSenderThatAsksIsNotToldToGoOn(t *testing.T) {
-	w := build(t, func(o *Options) { o.Limits = Limits{Linger: time.Hour} })
+	w := build(t, nil)
 	line, err := bufio.NewReader(w.knock(t, "Expect: 100-continue", 100)).ReadString('\n')
 	if err != nil || !strings.Contains(line, " 404 ") {
 		t.Errorf("%q, %v", line, err)

@@ -74,7 +74,6 @@ type Limits struct {
 	Stall          time.Duration // in which less than 4 KiB arrive, after which a request is ended: 30 s
 	Quiet          time.Duration // without a byte, after which a request gives way to a newer one: a second
 	Patience       time.Duration // for which the newer one waits before it is answered 423: 3 s
-	Linger         time.Duration // for which what is still sent to a refused request is read and dropped: 5 s
 }
 
 // Defaults fills in the fields that are zero.
@@ -85,7 +84,6 @@ func (l Limits) Defaults() Limits {
 		Creations: cmp.Or(l.Creations, 20), CreationsEvery: cmp.Or(l.CreationsEvery, time.Minute), Reserve: cmp.Or(l.Reserve, 1<<30),
 		Expire: cmp.Or(l.Expire, 24*time.Hour), Keep: cmp.Or(l.Keep, 24*time.Hour), Yield: cmp.Or(l.Yield, 15*time.Minute),
 		Stall: cmp.Or(l.Stall, 30*time.Second), Quiet: cmp.Or(l.Quiet, time.Second), Patience: cmp.Or(l.Patience, 3*time.Second),
-		Linger: cmp.Or(l.Linger, 5*time.Second),
 	}
 }
 

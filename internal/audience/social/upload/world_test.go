@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/deadline"
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
@@ -159,6 +160,10 @@ func (w *world) restart(t testing.TB, opts Options) {
 	w.srv = httptest.NewServer(mux)
 	t.Cleanup(w.srv.Close)
 }
+
+// door is what stands before every handler of a station. It reads the rest of a body that a
+// handler leaves, or a refusal would be lost on whoever is still sending.
+func door(h http.Handler) http.Handler { return deadline.Handler(h, time.Hour, time.Hour) }
 
 func (w *world) sender() *sender { return newSender(w.srv.URL) }
 
