@@ -16,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/social/check"
 	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/audience/social/upload"
+	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -29,7 +30,7 @@ func (*quiet) Plays(context.Context) (map[string]social.Airing, error) { return 
 func (*quiet) InUse(string) bool                                       { return false }
 
 // door is the handler of resumable uploads as the platform wires it.
-func door(t *testing.T, limits social.Limits, size upload.Limits) http.Handler {
+func door(t *testing.T, limits social.Limits, size resume.Limits) http.Handler {
 	t.Helper()
 	dir := t.TempDir()
 	log, _ := testkit.Log(t)
@@ -45,7 +46,7 @@ func door(t *testing.T, limits social.Limits, size upload.Limits) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uploads, err := upload.Open(upload.Options{Dir: filepath.Join(dir, "social", tus), Taker: taker{posts}, Gate: gate{posts}, Log: log, Limits: size, Problem: api.Problem})
+	uploads, err := upload.Open(upload.Options{Dir: filepath.Join(dir, "social", tus), Base: api.UploadsPath, Taker: taker{posts}, Gate: gate{posts}, Log: log, Limits: size, Problem: api.Problem})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestARefusedUploadSaysWhyInBothLanguages(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		limits social.Limits
-		size   upload.Limits
+		size   resume.Limits
 		before int // uploads that are taken first
 		length int
 		meta   map[string]string
@@ -97,13 +98,13 @@ func TestARefusedUploadSaysWhyInBothLanguages(t *testing.T) {
 		{what: "no rights", length: 5, meta: with("rights", "false"), status: 422, reason: refusal.Refusal{Code: refusal.Unconfirmed}},
 		{what: "no such type", length: 5, meta: with("type", "film"), status: 422, reason: refusal.Refusal{Code: refusal.UnknownType}},
 		{what: "empty", meta: good, status: 422, reason: refusal.Refusal{Code: refusal.Empty}},
-		{what: "too large", size: upload.Limits{Size: 1 << 20}, length: 1<<20 + 1, meta: good, status: 413, reason: refusal.Refusal{Code: refusal.TooLarge, Limit: 1 << 20}},
+		{what: "too large", size: resume.Limits{Size: 1 << 20}, length: 1<<20 + 1, meta: good, status: 413, reason: refusal.Refusal{Code: refusal.TooLarge, Limit: 1 << 20}},
 		{what: "an hour", limits: social.Limits{PerHour: 1}, before: 1, length: 5, meta: good, status: 429, reason: refusal.Refusal{Code: refusal.HourLimit, Limit: 1}},
 		{what: "the queue", limits: social.Limits{Queue: 1}, before: 1, length: 5, meta: good, status: 507, reason: refusal.Refusal{Code: refusal.QueueFull}},
 		{what: "waiting", limits: social.Limits{Waiting: 1}, before: 1, length: 5, meta: good, status: 409, reason: refusal.Refusal{Code: refusal.WaitingLimit, Limit: 1}},
-		{what: "creations", size: upload.Limits{Creations: 1}, before: 1, length: 5, meta: good, status: 429, reason: refusal.Refusal{Code: refusal.TooFast}},
-		{what: "unfinished", size: upload.Limits{ClientUploads: 1, ClientBytes: 4}, length: 5, meta: good, status: 429, reason: refusal.Refusal{Code: refusal.UnfinishedLimit}},
-		{what: "all places", size: upload.Limits{Bytes: 4}, length: 5, meta: good, status: 507, reason: refusal.Refusal{Code: refusal.NoRoom}},
+		{what: "creations", size: resume.Limits{Creations: 1}, before: 1, length: 5, meta: good, status: 429, reason: refusal.Refusal{Code: refusal.TooFast}},
+		{what: "unfinished", size: resume.Limits{ClientUploads: 1, ClientBytes: 4}, length: 5, meta: good, status: 429, reason: refusal.Refusal{Code: refusal.UnfinishedLimit}},
+		{what: "all places", size: resume.Limits{Bytes: 4}, length: 5, meta: good, status: 507, reason: refusal.Refusal{Code: refusal.NoRoom}},
 	} {
 		h := door(t, c.limits, c.size)
 		for range c.before {

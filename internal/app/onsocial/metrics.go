@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/social"
-	"github.com/athir-radio/athir/internal/audience/social/upload"
+	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
@@ -21,7 +21,7 @@ func (p *Platform) Metrics() []api.Group {
 const scrapeTime = 2 * time.Second
 
 // Metrics cover posts, and the uploads on their way to becoming some.
-func Metrics(posts *social.Social, uploads func() upload.Stats) api.Group {
+func Metrics(posts *social.Social, uploads func() resume.Stats) api.Group {
 	const byStatus, sent, plays, oldest, unfinished, bytes = "posts", "posts_submitted_total", "posts_plays_total", "posts_oldest_pending_seconds", "uploads_unfinished", "uploads_unfinished_bytes"
 	read := func(add func(name string, value float64, label string)) {
 		add(plays, float64(posts.Played()), "")

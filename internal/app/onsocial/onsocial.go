@@ -15,6 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/social/upload"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
+	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/duplicates"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
@@ -55,7 +56,7 @@ type Options struct {
 // off.
 type Platform struct {
 	Posts   *social.Social
-	uploads *upload.Uploads
+	uploads *resume.Uploads
 	fetcher *fetch.Client
 	opt     Options
 	limits  social.Limits
@@ -99,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 	}
 	p.uploads, err = upload.Open(upload.Options{
 		Dir: filepath.Join(o.Config.SocialDir(), tus), Base: api.UploadsPath, Taker: taker{p.Posts}, Gate: gate{p.Posts}, Log: o.Log,
-		Limits: upload.Limits{Size: p.limits.Bytes}, Problem: api.Problem,
+		Limits: resume.Limits{Size: p.limits.Bytes}, Problem: api.Problem,
 	})
 	return p, err
 }

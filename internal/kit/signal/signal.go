@@ -39,3 +39,35 @@ func (c *Changes) Tell() {
 		}
 	}
 }
+
+// Any subscribes to several at once. Call cancel when done: it returns once nothing is left
+// behind.
+func Any(all ...func() (changed <-chan struct{}, cancel func())) (changed <-chan struct{}, cancel func()) {
+	out, stop := make(chan struct{}, 1), make(chan struct{})
+	var done sync.WaitGroup
+	var ends []func()
+	for _, subscribe := range all {
+		in, end := subscribe()
+		ends = append(ends, end)
+		done.Go(func() {
+			for {
+				select {
+				case <-in:
+				case <-stop:
+					return
+				}
+				select {
+				case out <- struct{}{}:
+				default:
+				}
+			}
+		})
+	}
+	return out, sync.OnceFunc(func() {
+		close(stop)
+		done.Wait()
+		for _, end := range ends {
+			end()
+		}
+	})
+}

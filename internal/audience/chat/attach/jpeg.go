@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"image/jpeg"
 	"slices"
+
+	"github.com/athir-radio/athir/internal/kit/exif"
 )
 
 // readJPEG copies the segments a decoder needs (ITU-T T.81, annex B): APP0
@@ -20,12 +22,12 @@ func readJPEG(b []byte) (Picture, error) {
 	var segments bytes.Buffer
 	at, scans := 2, 0
 	for {
-		marker, content, next, ok := jpegSegment(b, at)
+		marker, content, next, ok := exif.Segment(b, at)
 		if !ok {
 			return Picture{}, refused("this JPEG is damaged")
 		}
 		if marker == 0xE1 && turn == 1 {
-			turn = orientation(content)
+			turn = exif.Orientation(content)
 		}
 		if keptInJPEG(marker, content) {
 			segments.Write(b[at:next])
@@ -58,28 +60,6 @@ func readJPEG(b []byte) (Picture, error) {
 	return p, nil
 }
 
-// jpegSegment reads the segment at b[at]; content is without marker and length.
-func jpegSegment(b []byte, at int) (marker byte, content []byte, next int, ok bool) {
-	for at+1 < len(b) && b[at] == 0xFF && b[at+1] == 0xFF { // fill bytes
-		at++
-	}
-	if at+1 >= len(b) || b[at] != 0xFF {
-		return 0, nil, 0, false
-	}
-	marker = b[at+1]
-	if marker == 0xD9 || marker == 0x01 || (marker >= 0xD0 && marker <= 0xD7) {
-		return marker, nil, at + 2, true
-	}
-	if marker == 0 || marker == 0xD8 || at+4 > len(b) {
-		return 0, nil, 0, false
-	}
-	size := int(binary.BigEndian.Uint16(b[at+2:]))
-	if size < 2 || at+2+size > len(b) {
-		return 0, nil, 0, false
-	}
-	return marker, b[at+4 : at+2+size], at + 2 + size, true
-}
-
 func keptInJPEG(marker byte, content []byte) bool {
 	switch {
 	case marker == 0xE0:
@@ -104,42 +84,9 @@ func jpegScan(b []byte, at int) int {
 	return len(b)
 }
 
-const exifHead = "Exif\x00\x00"
-
-// orientation returns tag 0x0112 of an Exif segment's first directory, which says how
-// to turn the picture; 1, for not at all, without it.
-func orientation(content []byte) uint16 {
-	t, found := bytes.CutPrefix(content, []byte(exifHead))
-	if !found || len(t) < 8 {
-		return 1
-	}
-	var order binary.ByteOrder = binary.BigEndian
-	switch string(t[:4]) {
-	case "II*\x00":
-		order = binary.LittleEndian
-	case "MM\x00*":
-	default:
-		return 1
-	}
-	at := int64(order.Uint32(t[4:]))
-	if at+2 > int64(len(t)) {
-		return 1
-	}
-	for i := range int64(order.Uint16(t[at:])) {
-		e := at + 2 + 12*i
-		if e+12 > int64(len(t)) {
-			return 1
-		}
-		if v := order.Uint16(t[e+8:]); order.Uint16(t[e:]) == 0x0112 && order.Uint16(t[e+2:]) == 3 && v >= 1 && v <= 8 {
-			return v
-		}
-	}
-	return 1
-}
-
 // exifTurn returns an Exif segment that holds the orientation alone.
 func exifTurn(turn uint16) []byte {
-	out := []byte("\xff\xe1\x00\x22" + exifHead + "MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
+	out := []byte("\xff\xe1\x00\x22" + exif.Head + "MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
 	out = binary.BigEndian.AppendUint16(out, turn)
 	return append(out, 0, 0, 0, 0, 0, 0)
 }

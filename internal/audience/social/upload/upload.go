@@ -1,32 +1,27 @@
-// Package upload takes files from phones over connections that break: resumable uploads
-// by the tus 1.0 protocol, in one folder of its own. Each finished upload is handed on
-// exactly once in effect, whatever is cut or killed, and its answer can be had again for
-// a day.
+// Package upload is what the listeners' platform says of its resumable uploads: which
+// metadata a sender may give, what a post's receipt is, and why something is refused, in words
+// of both languages.
 //
-// It does not look into what was sent, decide who may send, or keep what is finished:
-// a Gate admits, a Taker takes. It knows no concatenation and no upload whose length is
-// not known at its start, and nothing that was sent can be read back from it.
+// The uploads themselves, and all that survives on bad networks, are kit/resume's. It neither
+// judges nor keeps posts.
 package upload
 
 import (
-	"cmp"
 	"context"
-	"fmt"
+	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
-	"sync"
+	"strconv"
 	"time"
 
-	"github.com/tus/tusd/v2/pkg/handler"
-
-	"github.com/athir-radio/athir/internal/kit/client"
-	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/audience/social/refusal"
+	"github.com/athir-radio/athir/internal/kit/resume"
 )
 
-// Taker takes a finished upload for its own. It is called again with the same ID after a
-// crash, and must then answer with the same post. The file at Path may be gone by then:
-// the call before the crash took it. No two calls with one ID run at once. An error is
-// the sender's answer, and the upload waits for the next call.
+// Taker makes a post of a finished upload. It is called again with the same ID after a
+// crash, and must then answer with the same post; the file at Path may be gone by then. See
+// resume.Taker.
 type Taker interface {
 	Take(ctx context.Context, u Finished) (Receipt, error)
 }
@@ -46,209 +41,85 @@ type Finished struct {
 	From From
 }
 
+// From is who sends.
+type From struct {
+	Address string // as client.Address has it
+	Device  string // a plain id; may be empty
+}
+
 // Receipt is what the sender needs of the post: the headers X-Post-Id and X-Post-Token.
 type Receipt struct {
 	Post  int64
 	Token string
 }
 
-// From is who sends.
-type From struct {
-	Address string `json:"address,omitempty"` // as client.Address has it
-	Device  string `json:"device,omitempty"`  // header X-Athir-Device, where it is a plain id
+func (r Receipt) headers() resume.Receipt {
+	return resume.Receipt{"X-Post-Id": strconv.FormatInt(r.Post, 10), "X-Post-Token": r.Token}
 }
 
-// Limits bound what others can make the station do. A field of zero takes its default.
-type Limits struct {
-	Size           int64         // bytes of one upload: 200 MiB
-	Uploads        int           // unfinished ones, of all clients: 200
-	Bytes          int64         // what those have announced: 8 GiB
-	ClientUploads  int           // unfinished ones of an address; eight times as many of a /48: 10
-	ClientBytes    int64         // what those have announced: 1 GiB
-	Creations      int           // new ones at once of an address: 20
-	CreationsEvery time.Duration // after which it may make one more: a minute
-	Reserve        int64         // bytes of the disk that uploads leave free: 1 GiB
-	Expire         time.Duration // since the last byte, after which an unfinished one is removed: a day
-	Keep           time.Duration // for which a receipt can be had again: a day
-	Yield          time.Duration // without a byte, after which one gives its place up where all are taken: 15 minutes
-	Stall          time.Duration // in which less than 4 KiB arrive, after which a request is ended: 30 s
-	Quiet          time.Duration // without a byte, after which a request gives way to a newer one: a second
-	Patience       time.Duration // for which the newer one waits before it is answered 423: 3 s
-}
-
-// Defaults fills in the fields that are zero.
-func (l Limits) Defaults() Limits {
-	return Limits{
-		Size: cmp.Or(l.Size, 200<<20), Uploads: cmp.Or(l.Uploads, 200), Bytes: cmp.Or(l.Bytes, 8<<30),
-		ClientUploads: cmp.Or(l.ClientUploads, 10), ClientBytes: cmp.Or(l.ClientBytes, 1<<30),
-		Creations: cmp.Or(l.Creations, 20), CreationsEvery: cmp.Or(l.CreationsEvery, time.Minute), Reserve: cmp.Or(l.Reserve, 1<<30),
-		Expire: cmp.Or(l.Expire, 24*time.Hour), Keep: cmp.Or(l.Keep, 24*time.Hour), Yield: cmp.Or(l.Yield, 15*time.Minute),
-		Stall: cmp.Or(l.Stall, 30*time.Second), Quiet: cmp.Or(l.Quiet, time.Second), Patience: cmp.Or(l.Patience, 3*time.Second),
-	}
-}
-
-// Options are what an Uploads is made of. Dir, Taker and Log are needed.
+// Options are what Open needs; all but Limits, Now and Gate.
 type Options struct {
 	Dir    string // for nothing else
-	Base   string // where the handler is mounted: "/api/social/tus/"
+	Base   string // path where the handler is mounted, with a slash at its end
 	Taker  Taker
-	Gate   Gate // nil admits everything within Limits
-	Limits Limits
+	Gate   Gate
+	Limits resume.Limits
 	Log    *slog.Logger
 
-	// Problem answers with an error of a kind of station, of the Gate's or of the Taker's.
-	// The default writes a short problem document.
+	// Problem answers with an error; nil writes a short problem document.
 	Problem func(w http.ResponseWriter, r *http.Request, err error)
-	// Now and Space are the clock that uploads age by and the room of the disk of a folder:
-	// time.Now and file.Space.
-	Now   func() time.Time
-	Space func(dir string) (free, size uint64, err error)
+	Now     func() time.Time // time.Now
 }
 
-// Uploads is the handler of tus. Run must run beside it.
-type Uploads struct {
-	opts      Options
-	limits    Limits
-	tus       http.Handler
-	creations *client.Limits
-
-	mu      sync.Mutex
-	entries map[string]*entry
-	closing bool // Run has ended: what is sent goes on after the restart
+// Open reads what an earlier process left in Options.Dir.
+func Open(o Options) (*resume.Uploads, error) {
+	opts := resume.Options{
+		Dir: o.Dir, Base: o.Base, Keys: keys(), Taker: taker{o.Taker}, Limits: o.Limits, Log: o.Log, Problem: o.Problem, Now: o.Now,
+		Earlier: earlier, Gate: gate{o.Gate},
+		Refusals: resume.Refusals{
+			Empty: refusal.New(refusal.Empty), NoRoom: refusal.New(refusal.NoRoom),
+			TooMany: refusal.New(refusal.UnfinishedLimit), TooFast: refusal.New(refusal.TooFast), Taken: errTaken,
+			TooLarge: func(limit int64) error { return &refusal.Refusal{Code: refusal.TooLarge, Limit: limit} },
+		},
+	}
+	return resume.Open(opts)
 }
 
-// Stats are figures for metrics.
-type Stats struct {
-	Unfinished int   // uploads that are not taken yet
-	Bytes      int64 // of them on disk; those of a request under way are counted each 8 MiB
-	Announced  int64 // bytes of them, once they are whole
-	Receipts   int   // uploads that were taken and can be asked for
+// errTaken is what the sender hears who deletes an upload that is a post.
+var errTaken = errors.New("the upload is whole, and a post by now: withdraw that")
+
+// earlier reads the receipt of a record that was written while a receipt was a post and its
+// token.
+func earlier(record []byte) resume.Receipt {
+	var old struct {
+		Post  int64
+		Token string
+	}
+	if err := json.Unmarshal(record, &old); err != nil || old.Post == 0 {
+		return nil
+	}
+	return Receipt(old).headers()
 }
 
-// Open reads what an earlier process left in Options.Dir, and removes what is torn or
-// too old.
-func Open(opts Options) (*Uploads, error) {
-	opts.Base = cmp.Or(opts.Base, "/api/social/tus/")
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	if opts.Space == nil {
-		opts.Space = file.Space
-	}
-	if opts.Problem == nil {
-		opts.Problem = writeProblem
-	}
-	u := &Uploads{opts: opts, limits: opts.Limits.Defaults(), entries: map[string]*entry{}}
-	u.creations = client.NewLimits(u.limits.Creations, u.limits.CreationsEvery, opts.Now)
-	tus, err := handler.NewHandler(u.protocol())
+// taker and gate are the platform's as resume knows them.
+type (
+	taker struct{ posts Taker }
+	gate  struct{ posts Gate }
+)
+
+func (t taker) Take(ctx context.Context, u resume.Finished) (resume.Receipt, error) {
+	m, err := metaOf(u.Meta, u.Size)
 	if err != nil {
-		return nil, fmt.Errorf("set up tus: %w", err)
+		return nil, err
 	}
-	u.tus = tus
-	if err := u.load(); err != nil {
-		return nil, fmt.Errorf("read the folder of uploads: %w", err)
-	}
-	return u, nil
+	r, err := t.posts.Take(ctx, Finished{ID: u.ID, Path: u.Path, Size: u.Size, Meta: m, From: From{u.From.Address, u.From.Device}})
+	return r.headers(), err
 }
 
-// Stats counts.
-func (u *Uploads) Stats() Stats {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	var s Stats
-	for _, e := range u.entries {
-		if e.taken() {
-			s.Receipts++
-			continue
-		}
-		s.Unfinished++
-		s.Bytes += e.offset
-		s.Announced += e.Size
+func (g gate) Admit(ctx context.Context, pairs map[string]string, size int64, from resume.From) error {
+	m, err := metaOf(pairs, size)
+	if err != nil || g.posts == nil {
+		return err
 	}
-	return s
-}
-
-// sweepEvery is the time between two sweeps.
-const sweepEvery = time.Minute
-
-// Run sweeps until ctx ends, and then ends the requests that are under way: their offsets
-// are kept. What became whole while nobody could take it is taken here, so a post does not
-// depend on its sender's coming back.
-func (u *Uploads) Run(ctx context.Context) error {
-	ticks := time.NewTicker(sweepEvery)
-	defer ticks.Stop()
-	for {
-		u.sweep(ctx)
-		select {
-		case <-ctx.Done():
-			u.interruptAll()
-			return nil
-		case <-ticks.C:
-		}
-	}
-}
-
-// mostReceipts bounds how many are remembered; the oldest are forgotten first.
-const mostReceipts = 4096
-
-func (u *Uploads) sweep(ctx context.Context) {
-	now := u.opts.Now()
-	for _, e := range u.outdated(now) {
-		if e.whole() && !e.taken() {
-			u.opts.Log.Warn("a whole upload was never taken and is removed", "size", e.Size, "address", e.From.Address)
-		}
-		u.erase(e.ID)
-	}
-	for h := u.nextUntaken(now); h != nil && ctx.Err() == nil; h = u.nextUntaken(now) {
-		err := u.finish(ctx, h)
-		h.release()
-		if err != nil {
-			u.opts.Log.Warn("cannot hand on a finished upload; trying again", "err", err, "size", h.entry.Size)
-		}
-	}
-}
-
-// outdated takes what has expired, and receipts beyond mostReceipts, out of the entries.
-func (u *Uploads) outdated(now time.Time) (gone []*entry) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	var receipts []*entry
-	for _, e := range u.entries {
-		switch {
-		case e.holder != nil:
-		case u.expired(e, now):
-			gone = append(gone, e)
-		case e.taken():
-			receipts = append(receipts, e)
-		}
-	}
-	gone = append(gone, oldest(receipts, len(receipts)-mostReceipts)...)
-	for _, e := range gone {
-		delete(u.entries, e.ID)
-	}
-	return gone
-}
-
-// nextUntaken holds one that is whole and due for another try.
-func (u *Uploads) nextUntaken(now time.Time) *hold {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, e := range u.entries {
-		if e.holder == nil && e.whole() && !e.taken() && !now.Before(e.tryAt) {
-			return u.holdLocked(e, nil)
-		}
-	}
-	return nil
-}
-
-// interruptAll ends what is being sent, now and later.
-func (u *Uploads) interruptAll() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.closing = true
-	for _, e := range u.entries {
-		if e.holder != nil {
-			e.holder.feed.end(errClosing)
-		}
-	}
+	return g.posts.Admit(ctx, m, From{from.Address, from.Device})
 }

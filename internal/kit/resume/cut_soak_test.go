@@ -1,6 +1,6 @@
 //go:build soak
 
-package upload
+package resume
 
 import "testing"
 

@@ -1,9 +1,8 @@
-package upload
+package resume
 
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -15,9 +14,7 @@ import (
 	"github.com/tus/tusd/v2/pkg/handler"
 	quiet "golang.org/x/exp/slog"
 
-	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
-	"github.com/athir-radio/athir/internal/station"
 )
 
 // protocol sets the library up: it reads and checks the protocol's headers, and has no
@@ -57,6 +54,9 @@ func (u *Uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{from: From{Address: client.Address(r)}, key: r.Header.Get("Idempotency-Key")}
 	if device := r.Header.Get("X-Athir-Device"); client.PlainID(device) {
 		q.from.Device = device
+	}
+	if u.opts.Name != nil {
+		q.from.Name = u.opts.Name(r)
 	}
 	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), requestKey{}, q))
 	defer cancel() // the library's goroutines wait for it
@@ -134,16 +134,16 @@ func (u *Uploads) take(a *answer, r *http.Request, q *request, id string) (ok bo
 	return true
 }
 
-// shortestKey bounds an Idempotency-Key: who guesses one has the upload.
-const shortestKey = 20
+// ShortestKey bounds an Idempotency-Key: who guesses one has the upload.
+const ShortestKey = 20
 
 // post makes an upload. Where its sender makes it a second time, because the answer was
 // lost, he gets the first one.
 func (u *Uploads) post(a *answer, r *http.Request, q *request) {
 	switch {
 	case q.key == "":
-	case !client.PlainID(q.key) || len(q.key) < shortestKey:
-		a.fail(invalid("Idempotency-Key: %s, and not guessable: %d at least", client.IDRule, shortestKey))
+	case !client.PlainID(q.key) || len(q.key) < ShortestKey:
+		a.fail(invalid("Idempotency-Key: %s, and not guessable: %d at least", client.IDRule, ShortestKey))
 		return
 	default:
 		if id := u.byKey(q.key); id != "" {
@@ -171,7 +171,7 @@ func (u *Uploads) postAgain(a *answer, r *http.Request, q *request, id string) {
 		a.refuse(http.StatusPreconditionFailed, "Tus-Resumable: must be 1.0.0")
 		return
 	}
-	pairs, err := parsePairs(strings.Join(r.Header.Values("Upload-Metadata"), ","))
+	pairs, err := u.keys.parsePairs(strings.Join(r.Header.Values("Upload-Metadata"), ","))
 	if err != nil {
 		a.fail(err)
 		return
@@ -201,23 +201,19 @@ func (u *Uploads) admit(event handler.HookEvent) (handler.HTTPResponse, handler.
 
 func (u *Uploads) judge(event handler.HookEvent, q *request) (handler.MetaData, error) {
 	if event.Upload.Size == 0 {
-		return nil, refusal.New(refusal.Empty).Kind(station.ErrInvalid)
+		return nil, u.errEmpty()
 	}
-	pairs, err := parsePairs(strings.Join(event.HTTPRequest.Header.Values("Upload-Metadata"), ","))
-	if err != nil {
-		return nil, err
-	}
-	meta, err := metaOf(pairs, event.Upload.Size)
+	pairs, err := u.keys.parsePairs(strings.Join(event.HTTPRequest.Header.Values("Upload-Metadata"), ","))
 	if err != nil {
 		return nil, err
 	}
 	if err := u.creations.Take(q.from.Address); err != nil {
-		return nil, refusal.New(refusal.TooFast).Kind(err)
+		return nil, u.errTooFast(err)
 	}
 	if u.opts.Gate == nil {
 		return pairs, nil
 	}
-	return pairs, u.opts.Gate.Admit(event.Context, meta, q.from)
+	return pairs, u.opts.Gate.Admit(event.Context, pairs, event.Upload.Size, q.from)
 }
 
 // store and upload are what the library sees of uploads. Its request holds the upload
@@ -248,16 +244,16 @@ type upload struct{ q *request }
 func (up upload) GetInfo(context.Context) (handler.FileInfo, error) {
 	e := up.q.hold.entry
 	info := handler.FileInfo{ID: e.ID, Size: e.Size, Offset: e.offset}
-	if len(handler.SerializeMetadataHeader(e.Pairs)) <= longestEcho {
+	if len(handler.SerializeMetadataHeader(e.Pairs)) <= LongestEcho {
 		info.MetaData = e.Pairs
 	}
 	return info, nil
 }
 
-// longestEcho bounds the Upload-Metadata of an answer to HEAD. The protocol wants all of it
+// LongestEcho bounds the Upload-Metadata of an answer to HEAD. The protocol wants all of it
 // back; proxies as they come take 4 KiB of headers, and the sender's resumption would fail
 // for what he knows.
-const longestEcho = 2 << 10
+const LongestEcho = 2 << 10
 
 func (up upload) WriteChunk(_ context.Context, _ int64, src io.Reader) (int64, error) {
 	h := up.q.hold
@@ -275,13 +271,11 @@ func (up upload) FinishUpload(ctx context.Context) error {
 func (up upload) Terminate(context.Context) error {
 	h := up.q.hold
 	if h.entry.taken() {
-		up.q.fault = errTaken
-		return errTaken
+		up.q.fault = h.uploads.errTaken()
+		return up.q.fault
 	}
 	h.uploads.drop(h)
 	return nil
 }
 
 func (up upload) GetReader(context.Context) (io.ReadCloser, error) { return nil, os.ErrInvalid }
-
-var errTaken = fmt.Errorf("the upload is whole, and a post by now: withdraw that: %w", station.ErrForbidden)

@@ -1,4 +1,4 @@
-package upload
+package resume
 
 import (
 	"bytes"
@@ -29,6 +29,16 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
 
+const knownKeys = "type, title, artist, description, rights"
+
+// testKeys are what the senders of these tests may say.
+func testKeys() []Key {
+	return []Key{
+		{Name: "type", Longest: 16}, {Name: "title", Longest: 200}, {Name: "artist", Longest: 200},
+		{Name: "description", Longest: 1500, Lines: true}, {Name: "rights", Longest: 8}, {Name: "filetype", Idle: true},
+	}
+}
+
 // shelf is a Taker that keeps its word in a folder: ID.post has the number, ID.bin the
 // bytes.
 type shelf struct {
@@ -45,7 +55,7 @@ func (s *shelf) Take(_ context.Context, u Finished) (Receipt, error) {
 	s.calls = append(s.calls, u)
 	if s.before != nil {
 		if err := s.before(); err != nil {
-			return Receipt{}, err
+			return nil, err
 		}
 	}
 	number := filepath.Join(s.dir, u.ID+".post")
@@ -55,16 +65,15 @@ func (s *shelf) Take(_ context.Context, u Finished) (Receipt, error) {
 		err = file.WriteAtomic(number, text, 0o600)
 	}
 	if err != nil {
-		return Receipt{}, err
+		return nil, err
 	}
 	if err := os.Rename(u.Path, filepath.Join(s.dir, u.ID+".bin")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Receipt{}, err
+		return nil, err
 	}
 	if s.after != nil {
 		s.after()
 	}
-	post, err := strconv.ParseInt(string(text), 10, 64)
-	return Receipt{post, "token of " + u.ID}, err
+	return Receipt{"X-Post-Id": string(text), "X-Post-Token": "token of " + u.ID}, nil
 }
 
 // posts are the sums of the bytes that were taken.
@@ -132,7 +141,7 @@ func build(t testing.TB, change func(*Options)) *world {
 	log, lines := testkit.Log(t)
 	w.lines = lines
 	opts := Options{
-		Dir: filepath.Join(t.TempDir(), "tus"), Taker: w.shelf, Log: log, Now: w.clock.Now,
+		Dir: filepath.Join(t.TempDir(), "tus"), Base: root, Keys: testKeys(), Taker: w.shelf, Log: log, Now: w.clock.Now,
 		Space: func(string) (uint64, uint64, error) { return 1 << 40, 1 << 41, nil },
 	}
 	if change != nil {

@@ -1,4 +1,4 @@
-package upload
+package resume
 
 import (
 	"bufio"
@@ -49,7 +49,7 @@ func serve(dir string) error {
 		s.after = die
 	}
 	u, err := Open(Options{
-		Dir: filepath.Join(dir, "tus"), Taker: s, Log: slog.New(slog.DiscardHandler),
+		Dir: filepath.Join(dir, "tus"), Base: root, Keys: testKeys(), Taker: s, Log: slog.New(slog.DiscardHandler),
 		Limits: Limits{Quiet: 20 * time.Millisecond, Patience: time.Minute, Reserve: 1},
 	})
 	if err != nil {
@@ -298,7 +298,7 @@ func TestAKillAroundTheTakingMakesOnePost(t *testing.T) {
 // takeAlone is the next start, without the sender.
 func takeAlone(t *testing.T, dir string) {
 	t.Helper()
-	u, err := Open(Options{Dir: filepath.Join(dir, "tus"), Taker: &shelf{dir: filepath.Join(dir, "posts")}, Log: slog.New(slog.DiscardHandler)})
+	u, err := Open(Options{Dir: filepath.Join(dir, "tus"), Base: root, Keys: testKeys(), Taker: &shelf{dir: filepath.Join(dir, "posts")}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package upload
+package resume
 
 import (
 	"bytes"
@@ -62,7 +62,7 @@ func TestAnUploadInPiecesBecomesOnePost(t *testing.T) {
 			t.Errorf("%s: %+v", what, got)
 		}
 	}
-	if got := s.must(t, "DELETE", path, nil, nil); got.Status != 403 || !strings.Contains(got.detail(), "withdraw") {
+	if got := s.must(t, "DELETE", path, nil, nil); got.Status != 403 || !strings.Contains(got.detail(), "withdrawn") {
 		t.Errorf("deleted: %+v", got)
 	}
 	for name := range made.Header {
@@ -73,7 +73,7 @@ func TestAnUploadInPiecesBecomesOnePost(t *testing.T) {
 	if diff := cmp.Diff([]string{digest(content)}, w.shelf.posts()); diff != "" {
 		t.Error(diff)
 	}
-	want := Finished{path[len(root):], w.path(path[len(root):], partSuffix), 300_000, Meta{Type: "song", Title: "يا مسافر وحدك", Rights: true, Size: 300_000}, From{"203.0.113.7", "device-12345"}}
+	want := Finished{path[len(root):], w.path(path[len(root):], partSuffix), 300_000, map[string]string{"type": "song", "title": "يا مسافر وحدك", "rights": "true"}, From{"203.0.113.7", "device-12345", ""}}
 	if diff := cmp.Diff([]Finished{want}, w.shelf.taken()); diff != "" {
 		t.Error(diff)
 	}
@@ -152,7 +152,7 @@ func TestTwoCreationsAtOnceWithOneKeyAreOneUpload(t *testing.T) {
 	both := make(chan struct{})
 	var inside atomic.Int32
 	w := build(t, func(o *Options) {
-		o.Gate = gate(func(Meta, From) error {
+		o.Gate = gate(func(map[string]string, From) error {
 			if inside.Add(1) == 2 {
 				close(both)
 			}
@@ -206,14 +206,16 @@ func TestTerminationRemovesWhatWasSent(t *testing.T) {
 	}
 }
 
-type gate func(Meta, From) error
+type gate func(map[string]string, From) error
 
-func (g gate) Admit(_ context.Context, m Meta, from From) error { return g(m, from) }
+func (g gate) Admit(_ context.Context, meta map[string]string, _ int64, from From) error {
+	return g(meta, from)
+}
 
 func TestRefusalsReachTheSenderAsProblems(t *testing.T) {
 	w := build(t, func(o *Options) {
-		o.Gate = gate(func(m Meta, _ From) error {
-			switch m.Title {
+		o.Gate = gate(func(meta map[string]string, _ From) error {
+			switch meta["title"] {
 			case "ads only":
 				return fmt.Errorf("title: is not for a song: %w", station.ErrInvalid)
 			case "boom":

@@ -1,4 +1,4 @@
-package upload
+package resume
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -17,7 +16,6 @@ var (
 	errBusy    = errors.New("another request goes on with this upload: try again") // 423
 	errClosing = fmt.Errorf("the station is restarting: go on from the offset in a moment: %w", station.ErrUnavailable)
 	errStalled = fmt.Errorf("too little arrives: go on from the offset: %w", station.ErrUnavailable)
-	errYielded = refusal.New(refusal.UnfinishedLimit).Kind(station.ErrFull)
 	errNone    = fmt.Errorf("upload: %w", station.ErrNotFound)
 )
 
@@ -104,9 +102,9 @@ type feed struct {
 	amount int
 }
 
-// leastPerStall is what must arrive within Limits.Stall: a byte now and then holds a
+// LeastPerStall is what must arrive within Limits.Stall: a byte now and then holds a
 // place as long as none.
-const leastPerStall = 4 << 10
+const LeastPerStall = 4 << 10
 
 func newFeed(w http.ResponseWriter, body io.ReadCloser, stall time.Duration) *feed {
 	now := time.Now()
@@ -166,7 +164,7 @@ func (f *feed) Read(p []byte) (int, error) {
 	if n > 0 {
 		f.last = now
 	}
-	if f.amount += n; f.amount >= leastPerStall {
+	if f.amount += n; f.amount >= LeastPerStall {
 		f.since, f.amount = now, 0
 	}
 	switch {

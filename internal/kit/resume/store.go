@@ -1,4 +1,4 @@
-package upload
+package resume
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/file"
 	"github.com/athir-radio/athir/internal/station"
@@ -38,8 +38,7 @@ type record struct {
 	From     From              `json:"from"`
 	Key      string            `json:"key,omitempty"` // Idempotency-Key
 	Complete bool              `json:"complete,omitempty"`
-	Post     int64             `json:"post,omitempty"`
-	Token    string            `json:"token,omitempty"`
+	Receipt  Receipt           `json:"receipt,omitempty"`
 	Taken    int64             `json:"taken,omitempty"` // Unix ms; with it there is a receipt
 }
 
@@ -148,8 +147,11 @@ func (u *Uploads) read(id string) (*entry, error) {
 	if err := json.Unmarshal(text, &e.record); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	if _, err := metaOf(e.Pairs, e.Size); err != nil || e.ID != id || e.Size <= 0 {
+	if e.ID != id || e.Size <= 0 {
 		return nil, errors.New("record: is not of this upload")
+	}
+	if e.taken() && e.Receipt == nil && u.opts.Earlier != nil {
+		e.Receipt = u.opts.Earlier(text)
 	}
 	info, err := os.Stat(u.path(id, partSuffix))
 	if errors.Is(err, fs.ErrNotExist) && (e.Complete || e.taken()) {
@@ -207,7 +209,7 @@ func (u *Uploads) reserve(r record, f *feed) (h *hold, gone []*entry, err error)
 	now, l := u.opts.Now(), u.limits
 	all, mine, wide := u.tally(r.From.Address)
 	if r.From.Address != "" && (mine.over(l.ClientUploads, l.ClientBytes, r.Size) || wide.over(8*l.ClientUploads, 8*l.ClientBytes, r.Size)) {
-		return nil, nil, refusal.New(refusal.UnfinishedLimit).Kind(&client.LimitError{RetryAfter: time.Minute})
+		return nil, nil, u.errTooMany()
 	}
 	defer func() {
 		if err != nil {
@@ -222,7 +224,7 @@ func (u *Uploads) reserve(r record, f *feed) (h *hold, gone []*entry, err error)
 			e = u.crowding(all, r)
 		}
 		if e == nil {
-			return nil, gone, refusal.New(refusal.NoRoom).Kind(station.ErrFull)
+			return nil, gone, u.errNoRoom()
 		}
 		delete(u.entries, e.ID)
 		all.remove(e)
@@ -349,7 +351,7 @@ func (u *Uploads) crowding(all sum, r record) *entry {
 	}
 	for _, e := range oldest(held, 1) {
 		e.yields = true
-		e.holder.feed.end(errYielded)
+		e.holder.feed.end(u.errYielded())
 	}
 	return nil
 }
@@ -361,7 +363,7 @@ func (u *Uploads) room(need int64) error {
 		return u.diskError("look at the disk", err)
 	}
 	if free < uint64(max(need, 0)) { //nolint:gosec // not negative
-		return refusal.New(refusal.NoRoom).Kind(station.ErrFull)
+		return u.errNoRoom()
 	}
 	return nil
 }
@@ -370,15 +372,15 @@ func (u *Uploads) room(need int64) error {
 func (u *Uploads) diskError(what string, err error) error {
 	u.opts.Log.Error("cannot "+what, "err", err)
 	if file.Full(err) {
-		return refusal.New(refusal.NoRoom).Kind(station.ErrFull)
+		return u.errNoRoom()
 	}
 	return fmt.Errorf("the station's disk does not take it: try again later: %w", station.ErrUnavailable)
 }
 
-// piece is after how many bytes the room is looked at and the disk waited for. Without the
+// Piece is after how many bytes the room is looked at and the disk waited for. Without the
 // latter a whole upload would reach the disk at once, and the database's commits with it
 // would wait.
-const piece = 8 << 20
+const Piece = 8 << 20
 
 // write appends to the upload what src has. Every byte that it counts is on disk when it
 // returns; those of a process that was killed are in the system's memory at least.
@@ -395,7 +397,7 @@ func (u *Uploads) write(e *entry, src io.Reader) (written int64, err error) {
 		if err := u.room(u.limits.Reserve / 2); err != nil {
 			return written, err
 		}
-		n, err := io.CopyN(f, src, piece)
+		n, err := io.CopyN(f, src, Piece)
 		if done = errors.Is(err, io.EOF); done {
 			err = nil
 		}
@@ -437,21 +439,17 @@ func (u *Uploads) handOn(ctx context.Context, e *entry) error {
 		}
 		u.amend(e, r)
 	}
-	meta, err := metaOf(r.Pairs, r.Size)
-	if err != nil {
-		return err
-	}
 	// Whether the sender is still there changes nothing: the file is whole.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTime)
 	defer cancel()
-	receipt, err := u.opts.Taker.Take(ctx, Finished{ID: r.ID, Path: u.path(r.ID, partSuffix), Size: r.Size, Meta: meta, From: r.From})
+	receipt, err := u.opts.Taker.Take(ctx, Finished{ID: r.ID, Path: u.path(r.ID, partSuffix), Size: r.Size, Meta: maps.Clone(r.Pairs), From: r.From})
 	if err != nil {
 		return err
 	}
-	r.Post, r.Token, r.Taken = receipt.Post, receipt.Token, u.opts.Now().UnixMilli()
+	r.Receipt, r.Taken = receipt, u.opts.Now().UnixMilli()
 	u.amend(e, r)
 	if err := u.save(r); err != nil {
-		// The post is made. After a restart Take is asked once more, and answers the same.
+		// It is taken. After a restart Take is asked once more, and answers the same.
 		_ = u.diskError("record a receipt", err)
 		return nil
 	}

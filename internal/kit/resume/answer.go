@@ -1,4 +1,4 @@
-package upload
+package resume
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -60,7 +59,7 @@ func (a *answer) Write(text []byte) (int, error) {
 	case code == "ERR_READ_TIMEOUT":
 		a.fail(errStalled)
 	case code == "ERR_MAX_SIZE_EXCEEDED":
-		a.fail((&refusal.Refusal{Code: refusal.TooLarge, Limit: a.uploads.limits.Size}).Kind(station.ErrTooLarge))
+		a.fail(a.uploads.errTooLarge())
 	case a.refused == http.StatusInternalServerError:
 		a.uploads.opts.Log.Debug("a connection broke while it brought an upload", "err", detail)
 		a.refuse(a.refused, "the connection broke: go on from the offset")
@@ -95,8 +94,9 @@ func (a *answer) complete(status int) {
 		h.Set("Location", a.uploads.opts.Base+e.ID)
 	}
 	if e.taken() {
-		h.Set("X-Post-Id", strconv.FormatInt(e.Post, 10))
-		h.Set("X-Post-Token", e.Token)
+		for name, value := range e.Receipt {
+			h.Set(name, value)
+		}
 		return
 	}
 	h.Set("Upload-Expires", a.uploads.expires(e).UTC().Format(http.TimeFormat))
