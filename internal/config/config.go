@@ -179,6 +179,12 @@ func (c *Config) MediaDir() string { return c.inData(c.Media) }
 // MasteredDir holds the copies that air in place of files of the media root.
 func (c *Config) MasteredDir() string { return filepath.Join(c.DataDir, "mastered") }
 
+// IntakeDir holds what staff upload until it is in the media root.
+func (c *Config) IntakeDir() string { return filepath.Join(c.DataDir, "intake") }
+
+// CoversDir holds the pictures that an operator gave to tracks.
+func (c *Config) CoversDir() string { return filepath.Join(c.DataDir, "covers") }
+
 // ArchiveDir holds what has left the media root.
 func (c *Config) ArchiveDir() string { return filepath.Join(c.DataDir, "archive") }
 

@@ -56,6 +56,8 @@ type Track struct {
 	Size     int64     // bytes
 	ModTime  time.Time // of the file
 	AddedAt  time.Time // first seen by the registry
+	// Own is what an operator says of it; nil: nothing.
+	Own *Own `json:"-"`
 	// Submitter is an opaque key of the listener who submitted it; empty for all but
 	// posts.
 	Submitter string `json:"-"`

@@ -58,7 +58,7 @@ func airOf(v *scheduler.View, zone *time.Location) requests.Air {
 	k := v.Config.Rotation
 	a := requests.Air{
 		Built: v.Rotation.BuiltAt, Rest: max(k.MusicFresh, k.CooldownPeriod, k.MinRest).Duration(), ArtistGap: k.ArtistGap.Duration(),
-		Shortest: k.MusicMin.Duration(), Aired: v.LastAired,
+		Shortest: k.MusicMin.Duration(), Aired: func(path string) time.Time { last, _ := v.Aired(path); return last }, Starts: v.Starts,
 		Plays: func(c station.Category, at time.Time) bool { return v.Config.Airs(c, at.In(zone)) },
 	}
 	for _, h := range append([]scheduler.OnAir{v.OnAir}, v.Past...) {

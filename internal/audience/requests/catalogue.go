@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/athir-radio/athir/internal/audience/requests/find"
+	"github.com/athir-radio/athir/internal/library/find"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -88,7 +88,7 @@ func (c *catalogue) make() *shelf {
 	}
 	names := make([]find.Track, len(s.tracks))
 	for i, t := range s.tracks {
-		names[i] = find.Track{Title: t.Title, Artist: t.Artist}
+		names[i] = find.Track{Title: t.Title, Artist: t.Artist, Also: t.Own.Spellings()}
 	}
 	s.index = find.New(names)
 	c.shelf.Store(s)

@@ -24,11 +24,12 @@ const (
 	ArtistAsked Code = "artist_asked" // somebody has asked for the artist
 	ArtistAired Code = "artist_aired" // the artist has just been on
 	Daypart     Code = "daypart"      // its category does not air now
+	OwnLimits   Code = "limits"       // the operator has limits for this track, and they keep it off now
 )
 
 // Codes returns all of them.
 func Codes() []Code {
-	return []Code{Closed, Full, TooSoon, DayLimit, Network, Asked, Soonest, JustAired, ArtistAsked, ArtistAired, Daypart}
+	return []Code{Closed, Full, TooSoon, DayLimit, Network, Asked, Soonest, JustAired, ArtistAsked, ArtistAired, Daypart, OwnLimits}
 }
 
 // Refusal is why something may not be asked for now.
@@ -82,6 +83,9 @@ type facts struct {
 	rest, artistGap           time.Duration
 	plays                     bool // the category may air now
 	playsAt                   time.Time
+	ownRest                   time.Duration // of the track's own limits
+	limited                   bool          // they keep it off now, whatever it rests
+	limitedUntil              time.Time
 	listenerless, addressless bool
 }
 
@@ -95,10 +99,11 @@ type facts struct {
 //	of the queue, or its network holds half                  network
 //	the same track waits                                     asked, when it comes
 //	it is planned within the hour                            coming, when it comes
-//	it aired within rest, or the rotation's own              aired
+//	it aired within rest, the rotation's, or the track's own aired
 //	a track of one of its artists waits                      artist_asked, a gap after that one
 //	one of its artists aired within the rotation's gap       artist_aired
 //	its category does not air now                            daypart, from when it does
+//	its own days, hours or times a day are over              limits, from when they are not
 func decide(f facts) (Code, time.Time, bool) {
 	l := f.limits
 	n := len(f.mine)
@@ -121,7 +126,7 @@ func decide(f facts) (Code, time.Time, bool) {
 
 // ofTrack looks at the rules that stand against the track.
 func (f *facts) ofTrack() (Code, time.Time, bool) {
-	rest := max(f.limits.Rest, f.rest)
+	rest := max(f.limits.Rest, f.rest, f.ownRest)
 	switch {
 	case f.asked:
 		return Asked, f.askedAt, false
@@ -138,6 +143,8 @@ func (f *facts) ofTrack() (Code, time.Time, bool) {
 		return ArtistAired, f.artistAired.Add(f.artistGap), false
 	case !f.plays:
 		return Daypart, f.playsAt, false
+	case f.limited:
+		return OwnLimits, f.limitedUntil, false
 	}
 	return "", time.Time{}, true
 }
@@ -153,14 +160,22 @@ func (f facts) refusal(zone *time.Location) *Refusal {
 	r := &Refusal{Code: code, At: at}
 	en, ar := "", ""
 	if !at.IsZero() {
-		clock := at.In(zone).Format("15:04")
-		en, ar = clock, clock
-		if at.Sub(f.now) >= 12*time.Hour && at.In(zone).YearDay() != f.now.In(zone).YearDay() {
-			en, ar = "tomorrow at "+clock, clock+" غدًا"
-		}
+		en, ar = f.clock(at.In(zone))
 	}
 	r.En, r.Ar = f.words(code, en, ar)
 	return r
+}
+
+// clock says a time in both languages; one of a later day than tomorrow is not said.
+func (f facts) clock(at time.Time) (en, ar string) {
+	clock, now := at.Format("15:04"), f.now.In(at.Location())
+	switch {
+	case at.Sub(now) < 12*time.Hour, station.DateOf(at) == station.DateOf(now):
+		return clock, clock
+	case station.DateOf(at) == station.DateOf(now.AddDate(0, 0, 1)):
+		return "tomorrow at " + clock, clock + " غدًا"
+	}
+	return "", ""
 }
 
 // words says a rule; en and ar are the time, empty while it is unknown.
@@ -208,6 +223,8 @@ func (f facts) words(code Code, en, ar string) (string, string) {
 		return from("This artist was on "+e+" ago", "كان هذا الفنان على الهواء قبل "+a)
 	case Daypart:
 		return from("Not in this part of the day", "ليست ضمن برنامج هذه الفترة")
+	case OwnLimits:
+		return from("This song is not available now", "هذه الأغنية غير متاحة حاليًا")
 	}
 	return string(code), string(code)
 }

@@ -47,6 +47,11 @@ func TestDecideFollowsItsTable(t *testing.T) {
 		{"the artist is asked for", func(f *facts) { f.artistAsked, f.artistAskedAt = true, in(10*time.Minute) }, ArtistAsked, "21:10", "A song of this artist is asked for already, from 21:10", "هناك طلب سابق لهذا الفنان، ويمكن طلبها من 21:10"},
 		{"the artist was on", func(f *facts) { f.artistAired = ago(12 * time.Minute) }, ArtistAired, "20:48", "This artist was on 12 minutes ago, from 20:48", "كان هذا الفنان على الهواء قبل 12 دقيقة، ويمكن طلبها من 20:48"},
 		{"the artist was on a gap ago", func(f *facts) { f.artistAired = ago(30 * time.Minute) }, "", "", "", ""},
+		{"its own rest is longer", func(f *facts) { f.aired, f.ownRest = ago(3*time.Hour), 5*time.Hour }, JustAired, "22:30", "Aired 3 hours ago, from 22:30", "أُذيعت قبل 3 ساعات، ويمكن طلبها من 22:30"},
+		{"its own rest is of days", func(f *facts) { f.aired, f.ownRest = ago(3*time.Hour), 9*day }, JustAired, "17:30", "Aired 3 hours ago", "أُذيعت قبل 3 ساعات"},
+		{"its own rest is of two days", func(f *facts) { f.aired, f.ownRest = ago(3*time.Hour), 30*time.Hour }, JustAired, "23:30", "Aired 3 hours ago, from tomorrow at 23:30", "أُذيعت قبل 3 ساعات، ويمكن طلبها من 23:30 غدًا"},
+		{"its own limits", func(f *facts) { f.limited, f.limitedUntil = true, in(time.Hour) }, OwnLimits, "21:30", "This song is not available now, from 21:30", "هذه الأغنية غير متاحة حاليًا، ويمكن طلبها من 21:30"},
+		{"its own last day is over", func(f *facts) { f.limited = true }, OwnLimits, "", "This song is not available now", "هذه الأغنية غير متاحة حاليًا"},
 		{"another part of the day", func(f *facts) { f.plays, f.playsAt = false, in(90*time.Minute) }, Daypart, "22:00", "Not in this part of the day, from 22:00", "ليست ضمن برنامج هذه الفترة، ويمكن طلبها من 22:00"},
 	} {
 		f := calm()
@@ -69,11 +74,12 @@ func TestDecideFollowsItsTable(t *testing.T) {
 func TestDecideNamesTheFirstRule(t *testing.T) {
 	f := calm()
 	f.closed, f.queue, f.mine, f.addressQueue, f.asked, f.coming, f.artistAsked, f.plays = true, 8, []time.Time{f.now, f.now, f.now}, 2, true, true, true, false
-	f.aired, f.artistAired = f.now, f.now
+	f.aired, f.artistAired, f.limited = f.now, f.now, true
 	lift := []func(){
 		func() { f.closed = false }, func() { f.queue = 0 }, func() { f.mine = []time.Time{f.now.Add(-time.Hour), f.now.Add(-time.Hour), f.now.Add(-time.Hour)} },
 		func() { f.mine = nil }, func() { f.addressQueue = 0 }, func() { f.asked = false }, func() { f.coming = false }, func() { f.aired = time.Time{} },
 		func() { f.artistAsked = false }, func() { f.artistAired = time.Time{} }, func() { f.plays = true },
+		func() { f.limited = false },
 	}
 	for i, code := range Codes() {
 		if got, _, _ := decide(f); got != code {

@@ -21,6 +21,7 @@ type moment struct {
 	next    map[string]time.Time
 	opens   map[station.Category]time.Time
 	plays   map[station.Category]bool // what airs now
+	zone    *time.Location
 }
 
 type queryer interface {
@@ -32,7 +33,7 @@ func (r *Requests) moment(ctx context.Context, db queryer, from sender) (*moment
 	now, kept := r.opt.Now(), r.kept.Load()
 	m := &moment{
 		air: r.opt.Air(), kept: kept, plays: map[station.Category]bool{}, tracks: map[string]Request{}, artists: map[string]Request{}, heard: map[string]time.Time{},
-		next: map[string]time.Time{}, opens: map[station.Category]time.Time{},
+		next: map[string]time.Time{}, opens: map[station.Category]time.Time{}, zone: r.opt.Zone,
 	}
 	m.base = facts{now: now, limits: r.opt.Limits, closed: kept.closed, queue: len(kept.open), rest: m.air.Rest, artistGap: m.air.ArtistGap}
 	for _, n := range m.air.Next {
@@ -123,6 +124,40 @@ func (m *moment) add(f *facts, t station.Track, artists []string) {
 	if f.plays = m.airs(t.Category); !f.plays {
 		f.playsAt = m.opensAt(t.Category)
 	}
+	f.ownRest, f.limited, f.limitedUntil = 0, false, time.Time{}
+	if t.Own != nil && t.Own.Limits != (station.Limits{}) {
+		f.ownRest = t.Own.Limits.Rest
+		f.limited, f.limitedUntil = m.limited(&t.Own.Limits, t.Path)
+	}
+}
+
+// limited reports whether the limits of a track keep it off the air now, its rest apart, and
+// until when; zero where that is unknown.
+func (m *moment) limited(l *station.Limits, path string) (bool, time.Time) {
+	now, from := m.base.now, m.base.now
+	if l.PerDay > 0 {
+		starts := m.air.Starts(path)
+		if n := len(starts); n >= l.PerDay && starts[n-l.PerDay].Add(day).After(now) {
+			from = starts[n-l.PerDay].Add(day)
+		}
+	}
+	if l.Open(from.In(m.zone)) {
+		return from.After(now), from
+	}
+	local := from.In(m.zone)
+	if first := l.From; first > station.DateOf(local) { // it is a day of the calendar
+		local = time.Date(int(first/10_000), time.Month(first/100%100), int(first%100), 0, 0, 0, 0, m.zone)
+		if l.Open(local) {
+			return true, local
+		}
+	}
+	for range 25 { // all hours of a day, and the one that a clock is set back by
+		local = time.Date(local.Year(), local.Month(), local.Day(), local.Hour()+1, 0, 0, 0, m.zone)
+		if l.Open(local) {
+			return true, local
+		}
+	}
+	return true, time.Time{} // its last day is over
 }
 
 // airs reports whether a category airs now.

@@ -62,6 +62,8 @@ type Air struct {
 	Rest, ArtistGap, Shortest time.Duration
 	// Aired is when a track last aired; zero for never.
 	Aired func(path string) time.Time
+	// Starts are when a track began of late, a day back at least, the newest last.
+	Starts func(path string) []time.Time
 	// Plays reports whether music of a category may air at a time.
 	Plays func(c station.Category, at time.Time) bool
 }

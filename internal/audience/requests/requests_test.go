@@ -309,6 +309,7 @@ func TestSearchSaysOfEachWhetherItMayBeAskedFor(t *testing.T) {
 	r := newRig(t)
 	r.tracks[3].Artist, r.tracks[3].Title = "فيروز", "نسم علينا الهوى"
 	r.tracks[4].Artist = "Fairuz feat. Singer 5"
+	r.tracks[5].Own = &station.Own{Aliases: []string{"The wedding song"}}
 	r.last[song(4).Path] = noon().Add(-40 * time.Minute)
 	found, total, err := r.Search(t.Context(), listener(1), "fairuz", 0)
 	r.must(err)
@@ -320,6 +321,9 @@ func TestSearchSaysOfEachWhetherItMayBeAskedFor(t *testing.T) {
 	found, _, _ = r.Search(t.Context(), listener(1), "فيروز", 0)
 	if found[0].Track.Path != song(3).Path || found[0].Refusal.Code != requests.Asked {
 		t.Errorf("%+v", found[0])
+	}
+	if found, total, _ = r.Search(t.Context(), listener(1), "wedding", 0); total != 1 || found[0].Track.Path != song(5).Path {
+		t.Errorf("by an operator's other name: %+v", found)
 	}
 	all, total, _ := r.Search(t.Context(), listener(3), "", 90)
 	if total != 100 || len(all) != 10 {
@@ -334,6 +338,55 @@ func TestAnotherPartOfTheDayIsNamedWithItsBeginning(t *testing.T) {
 	var no *requests.Refusal
 	if !errors.As(err, &no) || no.Code != requests.Daypart || !no.At.Equal(noon().Add(3*time.Hour)) {
 		t.Errorf("%+v", err)
+	}
+}
+
+// What an operator says of one song keeps it off for requests as for the planner.
+func TestASongWithLimitsOfItsOwnIsOfferedWithinThem(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		what   string
+		limits station.Limits
+		starts []time.Duration // before noon of the fourth of May
+		want   requests.Code
+		at     time.Duration // after it
+	}{
+		{"none", station.Limits{}, []time.Duration{20 * time.Hour}, "", 0},
+		{"once a day", station.Limits{PerDay: 1}, []time.Duration{20 * time.Hour}, requests.OwnLimits, 4 * time.Hour},
+		{"twice a day", station.Limits{PerDay: 2}, []time.Duration{20 * time.Hour}, "", 0},
+		{"twice, and had", station.Limits{PerDay: 2}, []time.Duration{23 * time.Hour, 20 * time.Hour}, requests.OwnLimits, time.Hour},
+		{"a rest of a day", station.Limits{Rest: 24 * time.Hour}, []time.Duration{20 * time.Hour}, requests.JustAired, 4 * time.Hour},
+		{"rested", station.Limits{Rest: 19 * time.Hour}, []time.Duration{20 * time.Hour}, "", 0},
+		{"the evening", station.Limits{Hours: 1<<22 | 1<<23}, nil, requests.OwnLimits, 10 * time.Hour},
+		{"once a day in the evening", station.Limits{Hours: 1<<15 | 1<<22, PerDay: 1}, []time.Duration{20 * time.Hour}, requests.OwnLimits, 10 * time.Hour},
+		{"this hour", station.Limits{Hours: 1 << 12}, nil, "", 0},
+		{"a later day", station.Limits{From: 20260506}, nil, requests.OwnLimits, 36 * time.Hour},
+		{"a day that is over", station.Limits{Until: 20260503}, nil, requests.OwnLimits, -1},
+	} {
+		r.forget()
+		r.lock(func() {
+			r.tracks[1].Own = &station.Own{Limits: c.limits}
+			r.starts = map[string][]time.Time{}
+			for _, before := range c.starts {
+				r.last[song(1).Path] = noon().Add(-before)
+				r.starts[song(1).Path] = append(r.starts[song(1).Path], noon().Add(-before))
+			}
+		})
+		_, err := r.ask(listener(1), r.tracks[1])
+		var no *requests.Refusal
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.what, err)
+			}
+			continue
+		}
+		at := noon().Add(c.at)
+		if c.at < 0 {
+			at = time.Time{}
+		}
+		if !errors.As(err, &no) || no.Code != c.want || !no.At.Equal(at) {
+			t.Errorf("%s: %+v, want %s at %v", c.what, err, c.want, at)
+		}
 	}
 }
 

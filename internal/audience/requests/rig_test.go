@@ -35,6 +35,7 @@ type rig struct {
 	tracks []station.Track
 	air    requests.Air
 	last   map[string]time.Time
+	starts map[string][]time.Time
 	gate   station.Category // the only one that airs; empty: all
 	told   []requests.Told
 	events []string
@@ -135,6 +136,8 @@ func (r *rig) sight() (a requests.Air) {
 		last, gate := r.last, r.gate
 		a.ArtistGap, a.Shortest = 30*time.Minute, 45*time.Second
 		a.Aired = func(path string) time.Time { return last[path] }
+		starts := r.starts
+		a.Starts = func(path string) []time.Time { return starts[path] }
 		a.Plays = func(c station.Category, at time.Time) bool { return gate == "" || gate == c || at.Hour() == 15 }
 	})
 	return a

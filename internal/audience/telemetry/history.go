@@ -125,3 +125,8 @@ func (t *Telemetry) History(ctx context.Context, by By, from, to time.Time) ([]P
 func (t *Telemetry) Airings(ctx context.Context, from, to time.Time, limit int) ([]Aired, error) {
 	return t.book.airings(ctx, from, to, limit)
 }
+
+// AiringsOf returns at most limit airings of one path, newest first.
+func (t *Telemetry) AiringsOf(ctx context.Context, path string, limit int) ([]Aired, error) {
+	return t.book.airingsOf(ctx, path, limit)
+}

@@ -62,9 +62,16 @@ func scanAired(row interface{ Scan(into ...any) error }) (Aired, error) {
 }
 
 func (b *book) airings(ctx context.Context, from, to time.Time, limit int) ([]Aired, error) {
+	return b.airedWhere(ctx, `started >= ? AND started < ?`, limit, from.UnixMilli(), to.UnixMilli())
+}
+
+func (b *book) airingsOf(ctx context.Context, path string, limit int) ([]Aired, error) {
+	return b.airedWhere(ctx, `path = ?`, limit, []byte(path))
+}
+
+func (b *book) airedWhere(ctx context.Context, where string, limit int, args ...any) ([]Aired, error) {
 	rows, err := b.db.Read().QueryContext(ctx, `SELECT `+airedColumns+` FROM telemetry_airings
-		WHERE started >= ? AND started < ? ORDER BY started DESC, id DESC LIMIT ?`,
-		from.UnixMilli(), to.UnixMilli(), min(limit, mostRows))
+		WHERE `+where+` ORDER BY started DESC, id DESC LIMIT ?`, append(args, min(limit, mostRows))...) //nolint:gosec // where is a constant
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (r *rig) status() (s playout.Status) {
 type entry struct {
 	id    int
 	kind  string // "" for music
-	cross string
+	cross string // "" for music without one of its own
 	long  time.Duration
 	level float64 // dBFS; -12 when zero
 	title string  // makes it an MP3 with tags
@@ -116,8 +116,11 @@ func (e entry) file(dir string) string {
 }
 
 func (e entry) line(dir string) string {
-	if e.kind == "" {
+	if e.kind == "" && e.cross == "" {
 		return e.file(dir)
+	}
+	if e.kind == "" {
+		return fmt.Sprintf("annotate:liq_cross_duration=%s:%s", e.cross, e.file(dir))
 	}
 	return fmt.Sprintf("annotate:type=%s,liq_cross_duration=%s:%s", e.kind, e.cross, e.file(dir))
 }

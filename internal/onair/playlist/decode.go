@@ -57,6 +57,20 @@ func parse(l string) (Item, error) {
 		}
 		item.Type, item.Cross, l = typ, cross, rest
 	}
+	if rest, ok := strings.CutPrefix(l, crossed); ok {
+		end := strings.IndexAny(rest, ",:")
+		cross, err := time.ParseDuration(rest[:max(end, 0)] + "s")
+		if err != nil || cross == 0 {
+			return item, ErrCross
+		}
+		item.Cross = cross
+		if l = rest[end+1:]; rest[end] == ',' {
+			l = "annotate:" + l // as if its gain stood alone
+			if !strings.HasPrefix(l, gained) {
+				return item, ErrGain
+			}
+		}
+	}
 	if rest, ok := strings.CutPrefix(l, gained); ok {
 		decibels, rest, _ := strings.Cut(rest, gainedEnd)
 		gain, err := strconv.ParseFloat(decibels, 64)

@@ -20,7 +20,9 @@ const (
 
 	annotation = "annotate:type="
 	crossKey   = ",liq_cross_duration="
+	crossed    = "annotate:liq_cross_duration="
 	gained     = `annotate:athir_gain="`
+	alsoGained = `,athir_gain="`
 	gainedEnd  = `":`
 	escaped    = "File:x://"
 )
@@ -93,14 +95,18 @@ func sum(body []byte) string {
 }
 
 func line(item Item) string {
-	gain := hundredths(item.Gain)
+	gain, seconds := hundredths(item.Gain), strconv.FormatFloat(item.Cross.Seconds(), 'f', -1, 64)
+	decibels := strconv.FormatFloat(gain, 'f', -1, 64)
 	switch {
-	case item.Type == "" && gain == 0:
+	case item.Type == "" && gain == 0 && item.Cross == 0:
 		return uri(item.Path, false)
+	case item.Type == "" && item.Cross == 0:
+		return gained + decibels + gainedEnd + uri(item.Path, true)
+	case item.Type == "" && gain == 0:
+		return crossed + seconds + ":" + uri(item.Path, true)
 	case item.Type == "":
-		return gained + strconv.FormatFloat(gain, 'f', -1, 64) + gainedEnd + uri(item.Path, true)
+		return crossed + seconds + alsoGained + decibels + gainedEnd + uri(item.Path, true)
 	}
-	seconds := strconv.FormatFloat(item.Cross.Seconds(), 'f', -1, 64)
 	return annotation + item.Type + crossKey + seconds + ":" + uri(item.Path, true)
 }
 

@@ -47,8 +47,8 @@ thread.run(delay=0., all)
 output.dummy(mksafe(source))
 `
 
-// Every nasty name and the whole fuzz corpus, as music, as music with a gain and as
-// imaging, through the real engine: file name, type, cross and gain come out byte for
+// Every nasty name and the whole fuzz corpus, as music, with a gain, a cross or
+// both, and as imaging, through the real engine: file name, type, cross and gain come out byte for
 // byte.
 func TestLiquidsoapResolvesEveryNameByteForByte(t *testing.T) {
 	dir := t.TempDir()
@@ -70,7 +70,7 @@ func TestLiquidsoapResolvesEveryNameByteForByte(t *testing.T) {
 	want := make([]string, 0, len(items))
 	for _, item := range items {
 		cross, gain := "", ""
-		if item.Type != "" {
+		if item.Cross != 0 {
 			cross = fmt.Sprint(item.Cross.Seconds())
 		}
 		if item.Gain != 0 {
@@ -86,7 +86,7 @@ func TestLiquidsoapResolvesEveryNameByteForByte(t *testing.T) {
 
 // realFiles makes an audio file under each name that a file system can hold,
 // and returns each as music, as one of the annotated categories and as music with
-// a gain.
+// a gain, a cross of its own, and both.
 func realFiles(t *testing.T, dir string) []playlist.Item {
 	t.Helper()
 	imaging := []station.Category{
@@ -107,9 +107,10 @@ func realFiles(t *testing.T, dir string) []playlist.Item {
 			t.Fatal(err)
 		}
 		items = append(items, playlist.ItemFor(path, station.English), playlist.ItemFor(path, imaging[i%len(imaging)]),
-			playlist.Item{Path: path, Gain: float64(i*1733%8001-4000) / 100})
+			playlist.Item{Path: path, Gain: float64(i*1733%8001-4000) / 100}, playlist.Item{Path: path, Cross: time.Duration(i%60+1) * 50 * time.Millisecond},
+			playlist.Item{Path: path, Cross: time.Duration(i%9+1) * time.Second, Gain: -1.5})
 	}
-	if len(items) < 3*40 {
+	if len(items) < 5*40 {
 		t.Fatalf("only %d entries, %d names impossible", len(items), impossible)
 	}
 	t.Logf("%d names of the corpus cannot name a file", impossible)

@@ -10,6 +10,7 @@
 //	#EXTM3U athir:1 entries:00003 sum:6b0f…        the header, always 67 bytes
 //	/media/arabic_hits/a.mp3                        music: the plain path
 //	annotate:athir_gain="-3.25":/media/social/c.mp3 music without a mastered copy
+//	annotate:liq_cross_duration=4:/media/english/d.mp3  music with a cross of its own
 //	annotate:type=sfx,liq_cross_duration=0.2:/media/sfx/b.mp3
 //	File:x:///media/english/two%0Alines.mp3         a name that needs escaping
 //	                                                line feeds up to 32768 bytes
@@ -65,8 +66,7 @@ type Item struct {
 	// Type is the category of a short or imaging entry, empty for music.
 	Type string
 	// Cross is the entry's liq_cross_duration: whole milliseconds, more than
-	// none and at most MaxCross. Music carries none (the engine's default is
-	// 2.0 s): there it is ignored, and Decode returns zero.
+	// none and at most MaxCross. Music needs none: zero is the engine's 2.0 s.
 	Cross time.Duration
 	// Gain is what the engine adds to this entry's level, in dB: within ±MaxGain,
 	// and written to the hundredth. Only music has one, for a song that airs from
@@ -158,9 +158,9 @@ func Check(item Item) error {
 		return ErrLongPath
 	case !(math.Abs(item.Gain) <= MaxGain), item.Type != "" && item.Gain != 0: // not a number is refused too
 		return ErrGain
-	case item.Type == "":
+	case item.Type == "" && item.Cross == 0:
 		return nil
-	case !annotated(item.Type):
+	case item.Type != "" && !annotated(item.Type):
 		return ErrType
 	case item.Cross <= 0 || item.Cross > MaxCross || item.Cross%time.Millisecond != 0:
 		return ErrCross

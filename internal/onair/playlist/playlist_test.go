@@ -78,6 +78,24 @@ func TestAGainIsWrittenToTheHundredthAndReadBack(t *testing.T) {
 	}
 }
 
+// A song with a cross of its own names it, also beside a gain.
+func TestASongsOwnCrossIsWrittenAndReadBack(t *testing.T) {
+	for want, item := range map[string]playlist.Item{
+		"annotate:liq_cross_duration=4:/m/x.mp3":                      {Path: "/m/x.mp3", Cross: 4 * time.Second},
+		"annotate:liq_cross_duration=0.05:/m/x.mp3":                   {Path: "/m/x.mp3", Cross: 50 * time.Millisecond},
+		`annotate:liq_cross_duration=4.5,athir_gain="-3.25":/m/x.mp3`: {Path: "/m/x.mp3", Cross: 4500 * time.Millisecond, Gain: -3.25},
+		"annotate:liq_cross_duration=4:File:x:///m/%0A.mp3":           {Path: "/m/\n.mp3", Cross: 4 * time.Second},
+	} {
+		data := encode(t, item)
+		if lines := strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' }); len(lines) != 2 || lines[1] != want {
+			t.Errorf("lines %q, want %q", lines[1:], want)
+		}
+		if items, err := playlist.Decode(data); err != nil || len(items) != 1 || items[0] != item {
+			t.Errorf("%s reads back as %+v, %v", want, items, err)
+		}
+	}
+}
+
 func TestTailThatDoesNotFitIsLeftOut(t *testing.T) {
 	items := long(120, 400)
 	data, kept, err := playlist.Encode(items)
@@ -140,6 +158,8 @@ func TestItemsNoListCanCarryAreAllNamed(t *testing.T) {
 		{playlist.Item{Path: "/x", Type: "sfx", Cross: -cross}, playlist.ErrCross},
 		{playlist.Item{Path: "/x", Type: "sfx", Cross: cross + 1}, playlist.ErrCross},
 		{playlist.Item{Path: "/x", Type: "sfx", Cross: cross, Gain: 1}, playlist.ErrGain},
+		{playlist.Item{Path: "/x", Cross: -cross}, playlist.ErrCross},
+		{playlist.Item{Path: "/x", Cross: playlist.MaxCross + cross}, playlist.ErrCross},
 		{playlist.Item{Path: "/x", Gain: playlist.MaxGain + 0.001}, playlist.ErrGain},
 		{playlist.Item{Path: "/x", Gain: -playlist.MaxGain - 0.001}, playlist.ErrGain},
 		{playlist.Item{Path: "/x", Gain: math.NaN()}, playlist.ErrGain},
@@ -199,7 +219,8 @@ func FuzzRoundTrip(f *testing.F) {
 		c := station.Categories()[int(kind)%len(station.Categories())]
 		items := []playlist.Item{
 			playlist.ItemFor("/first.mp3", station.News), playlist.ItemFor(path, c), playlist.ItemFor("/last.mp3", station.English),
-			{Path: path, Gain: (float64(kind)*31 - 3953) / 100}, {Path: "/last.mp3"},
+			{Path: path, Gain: (float64(kind)*31 - 3953) / 100}, {Path: path, Cross: time.Duration(kind)*13*time.Millisecond + time.Millisecond},
+			{Path: path, Cross: time.Duration(kind+1) * 200 * time.Millisecond, Gain: 0.5}, {Path: "/last.mp3"},
 		}
 		data, kept, err := playlist.Encode(items)
 		if errors.Is(err, playlist.ErrNUL) || errors.Is(err, playlist.ErrLongPath) {

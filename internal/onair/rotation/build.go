@@ -183,7 +183,8 @@ func (p *plan) place(ch *choice, slot int) {
 	t := p.index.tracks[c.id]
 	cat := c.hand.category
 	why := p.why(ch)
-	p.at += int64(p.later(CrossOf(cat)))
+	cross := CrossFor(&t)
+	p.at += int64(p.later(cross))
 	c.air(p.at)
 	if c.hand.apart {
 		if own := p.find(c.id); own != nil {
@@ -192,7 +193,7 @@ func (p *plan) place(ch *choice, slot int) {
 		}
 	}
 	e := Entry{
-		Track: t, Type: typeOf(cat), Cross: CrossOf(cat), Slot: slot, Round: c.round,
+		Track: t, Type: typeOf(cat), Cross: cross, Slot: slot, Round: c.round,
 		AfterNews: p.free.open, Due: p.free.due, Tolerance: p.free.tolerance, Relaxed: ch.breach.rules(p.rules), Why: why,
 	}
 	if e.Guest = ch.guest; t.Submitter != "" {

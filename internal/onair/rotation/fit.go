@@ -42,7 +42,8 @@ func (f *fit) miss(airtime time.Duration) time.Duration {
 
 // airtime returns how long a card is on air before the next entry starts.
 func (p *plan) airtime(c *candidate) time.Duration {
-	return airtime(p.index.tracks[c.id], CrossOf(c.hand.category))
+	t := &p.index.tracks[c.id]
+	return airtime(*t, CrossFor(t))
 }
 
 // enough is how many airtimes suffice to find one that fits.
@@ -54,7 +55,7 @@ const enough = 12
 func (p *plan) airtimes(h *hand) []time.Duration {
 	var due, fresh []time.Duration
 	for _, c := range h.cards {
-		if c.since(p.at) < p.fresh || c.path == p.last[0] {
+		if c.since(p.at) < p.fresh || c.path == p.last[0] || beyondOwn(p, c) {
 			continue
 		}
 		fresh = append(fresh, p.airtime(c))

@@ -34,10 +34,11 @@ type candidate struct {
 	path   string
 	hand   *hand
 	music  bool
-	starts []int64 // within the history, and planned; Unix ns, oldest first
-	last   int64   // the last of all starts, Unix ns; never if there is none
-	round  int     // turns it has had
-	order  int     // its place among the airings of the hand, ascending with time
+	starts []int64         // within the history, and planned; Unix ns, oldest first
+	last   int64           // the last of all starts, Unix ns; never if there is none
+	round  int             // turns it has had
+	limits *station.Limits // of its own; nil: none
+	order  int             // its place among the airings of the hand, ascending with time
 }
 
 const never = math.MinInt64
@@ -124,7 +125,7 @@ func (h *hand) settle() {
 	for i, c := range h.cards {
 		c.order = i
 		h.top = max(h.top, c.round)
-		if c.last != never {
+		if c.last != never && c.limits == nil {
 			fewest = min(fewest, c.round)
 		}
 	}
@@ -140,11 +141,14 @@ func (h *hand) settle() {
 	h.count()
 }
 
-// count computes the fewest turns again.
+// count computes the fewest turns again. A track with limits of its own falls behind, and
+// does not hold the others back, unless there are no others.
 func (h *hand) count() {
 	h.low, h.atLow = math.MaxInt, 0
+	free := slices.ContainsFunc(h.cards, func(c *candidate) bool { return c.limits == nil })
 	for _, c := range h.cards {
 		switch {
+		case free && c.limits != nil:
 		case c.round < h.low:
 			h.low, h.atLow = c.round, 1
 		case c.round == h.low:
@@ -159,6 +163,9 @@ func (p *plan) card(h *hand, id int32) candidate {
 	c := candidate{
 		names: p.index.names[id], id: id, path: p.index.tracks[id].Path,
 		hand: h, music: h.music, last: never, round: turn.Round, starts: p.plays[id],
+	}
+	if own := p.index.tracks[id].Own; own != nil && own.Limits != (station.Limits{}) {
+		c.limits = &own.Limits
 	}
 	if n, ok := p.taken[id]; ok {
 		c.round = n
@@ -220,9 +227,10 @@ func (c *candidate) air(at int64) {
 	c.last, c.order = at, h.order
 	c.starts = append(slices.Clip(c.starts), at)
 	h.order++
-	if was == h.low {
-		if h.atLow--; h.atLow <= 0 {
-			h.count()
-		}
+	if was != h.low {
+		return
+	}
+	if h.atLow--; h.atLow <= 0 || c.limits != nil {
+		h.count()
 	}
 }

@@ -155,7 +155,7 @@ func (p *plan) pickElement(c station.Category) *choice {
 	ch := &choice{}
 	for _, some := range [][]*candidate{cards, held} {
 		if ch.card == nil {
-			p.look(ch, some, p.bits.cooldown|p.bits.justPlayed, 1)
+			p.look(ch, some, p.bits.cooldown|p.bits.justPlayed|p.bits.limits, 1)
 		}
 	}
 	if ch.card == nil {

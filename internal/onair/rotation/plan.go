@@ -56,10 +56,12 @@ type plan struct {
 	began       int64                // expected start of the first entry, Unix ns
 	at          int64                // expected start of the next entry, Unix ns
 	sameHour    [2]int64             // yesterday's hour of the day: from, to
-	wheel       *wheel               // for the hour of at; nil without a clock
-	joins       time.Time            // the hour in which the rotation begins; zero until it is known
-	fit         *fit                 // what the next music entry should fill; nil means any length is fine
-	cross       time.Duration        // cross of the entry before the next one
+	day         station.Date         // of at, in the station's zone
+	hour        int
+	wheel       *wheel        // for the hour of at; nil without a clock
+	joins       time.Time     // the hour in which the rotation begins; zero until it is known
+	fit         *fit          // what the next music entry should fill; nil means any length is fine
+	cross       time.Duration // cross of the entry before the next one
 	wanted      station.Category
 	drawn       bool     // wanted was drawn by the mix: another category may air in its place
 	last        []string // paths that just played
@@ -80,7 +82,7 @@ type handKey struct {
 
 // ruleBits are the bits, in a breach, of rules that the search treats specially.
 type ruleBits struct {
-	split, fresh, cooldown, floor, musicOnly, justPlayed, timed, turnover, sameHour breach
+	split, fresh, cooldown, floor, musicOnly, justPlayed, timed, turnover, sameHour, limits breach
 }
 
 func newPlan(r Request) *plan {
@@ -98,7 +100,7 @@ func newPlan(r Request) *plan {
 	}
 	p.bits = ruleBits{
 		split: bit(rules, GenreSplit), fresh: bit(rules, FreshWindow), cooldown: bit(rules, Cooldown), floor: bit(rules, QualityFloor),
-		musicOnly: bit(rules, MusicOnly), justPlayed: bit(rules, JustPlayed), timed: bit(rules, TimedEvent), turnover: bit(rules, Turnover), sameHour: bit(rules, SameHour),
+		musicOnly: bit(rules, MusicOnly), justPlayed: bit(rules, JustPlayed), timed: bit(rules, TimedEvent), turnover: bit(rules, Turnover), sameHour: bit(rules, SameHour), limits: bit(rules, TrackLimits),
 	}
 	p.began = r.starts().UnixNano()
 	p.recall(r)
@@ -184,6 +186,7 @@ func (p *plan) time() time.Time { return time.Unix(0, p.at).In(p.zone) }
 func (p *plan) reach(at int64) {
 	p.at = at
 	t := p.time()
+	p.day, p.hour = station.DateOf(t), t.Hour()
 	from := time.Date(t.Year(), t.Month(), t.Day()-1, t.Hour(), 0, 0, 0, p.zone)
 	p.sameHour = [2]int64{from.UnixNano(), from.Add(time.Hour).UnixNano()}
 	part, _ := covering(p.parts, t)

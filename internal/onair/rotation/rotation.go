@@ -84,6 +84,14 @@ func (e Entry) Annotation() string {
 	return e.Type
 }
 
+// CrossFor is the cross of a track: its own, or that of its kind.
+func CrossFor(t *station.Track) time.Duration {
+	if t.Own != nil && t.Own.Cut.Cross > 0 {
+		return t.Own.Cut.Cross
+	}
+	return CrossOf(t.Category)
+}
+
 // CrossOf is the mission's crossfade for each kind of item.
 func CrossOf(c station.Category) time.Duration {
 	switch c {

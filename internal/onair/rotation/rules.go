@@ -27,6 +27,7 @@ const (
 	MinimumRest  Rule = "minimum-rest"
 	QualityFloor Rule = "quality-floor"
 	HardGate     Rule = "hard-gate"
+	TrackLimits  Rule = "track-limits"
 	MusicOnly    Rule = "music-only"
 	JustPlayed   Rule = "just-played"
 )
@@ -63,6 +64,7 @@ func ladder() []RuleInfo {
 		{Rule: MinimumRest, Breakable: false, Why: "no song again within MIN_REST_MS, or a quarter of a smaller library, two thirds of a short deck that airs alone", wrong: notRested},
 		{Rule: QualityFloor, Breakable: false, Why: "music lasts at least 45 s", wrong: belowFloor},
 		{Rule: HardGate, Breakable: false, Why: "a category the daypart excludes: all but one of a hard window, or of weight 0", wrong: outsideGate},
+		{Rule: TrackLimits, Breakable: false, Why: "a track's own dates, hours, plays a day and rest", wrong: beyondOwn},
 		{Rule: MusicOnly, Breakable: false, Why: "imaging belongs into breaks", wrong: notMusic},
 		{Rule: JustPlayed, Breakable: false, Why: "never again what just played", wrong: justPlayed},
 	}
@@ -164,6 +166,18 @@ func belowFloor(_ *plan, c *candidate) bool { return c.hand.poor }
 
 func outsideGate(p *plan, c *candidate) bool {
 	return c.music && p.weights[c.hand.category] <= 0
+}
+
+// beyondOwn reports whether the operator has limited when this track may begin, and it is not
+// then.
+func beyondOwn(p *plan, c *candidate) bool {
+	l := c.limits
+	if l == nil {
+		return false
+	}
+	n := len(c.starts)
+	return !l.OpenOn(p.day, p.hour) || c.since(p.at) < l.Rest ||
+		l.PerDay > 0 && n >= l.PerDay && time.Duration(p.at-c.starts[n-l.PerDay]) < 24*time.Hour
 }
 
 func notMusic(_ *plan, c *candidate) bool { return !c.music }

@@ -33,7 +33,7 @@ func (x *Index) chorusOf(c station.Category) chorus {
 	out := chorus{songs: len(deck)}
 	count := make(map[uint64]int, len(deck)/4)
 	for _, id := range deck {
-		out.airtime += airtime(x.tracks[id], CrossOf(c))
+		out.airtime += airtime(x.tracks[id], CrossFor(&x.tracks[id]))
 		for _, a := range x.names[id].artists {
 			count[a]++
 		}

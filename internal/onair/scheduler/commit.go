@@ -72,8 +72,8 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 }
 
 // libraryChanged rebuilds the rotation if the library calls for it: at the first
-// start, when entries still to come are gone, and when the library has grown
-// much.
+// start, when entries still to come are gone or an operator has said something else of
+// them, and when the library has grown much.
 func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	tracks, scanning := s.opt.Library.Tracks()
 	s.publish() // whether there is anything to play may have changed
@@ -92,6 +92,11 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 		return s.settle(ctx, rotation.Purged)
 	case s.problem != "": // the failed rebuild is still due
 		return s.rebuild(ctx, s.owed)
+	case s.outdated():
+		if wait := losePause - s.opt.Now().Sub(s.builtAt); wait > 0 {
+			return &notYet{wait}
+		}
+		return s.rebuild(ctx, change{reason: "a planned track was edited"})
 	}
 	is := s.sizes(tracks)
 	if !grown(s.built, is) {
@@ -220,7 +225,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 			return &refusal{fmt.Errorf("play %s%s%s: its media files are missing: %w", c.head, c.headOf, c.queued, station.ErrConflict)}
 		}
 		planned := rot.Entries
-		rot, rest, err := s.deliver(ctx, rot)
+		rot, items, rest, err := s.deliver(ctx, rot)
 		var missing *MissingError
 		if errors.As(err, &missing) {
 			s.log.Warn("media files are missing, building without them", "files", len(missing.Paths), "first", missing.Paths[0])
@@ -233,7 +238,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 		if err := s.commit(ctx, rot, c.reason); err != nil {
 			return err
 		}
-		s.rest = rest
+		s.delivered, s.rest = items, rest
 		s.restart, s.heard, s.early, s.problem, s.misses = false, false, false, "", 0
 		s.built, s.builtAt = s.sizes(tracks), s.opt.Now()
 		s.publish()
@@ -243,19 +248,19 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 	return &awayError{fmt.Errorf("build rotation: media files were missing in each of %d attempts: %w", pushTries, station.ErrUnavailable)}
 }
 
-// deliver pushes a rotation and returns it cut to what is in place, with what follows once
-// its media are on the node.
-func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (_ rotation.Rotation, rest []rotation.Entry, _ error) {
+// deliver pushes a rotation and returns it cut to what is in place, as it was delivered, with
+// what follows once its media are on the node.
+func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (_ rotation.Rotation, items []playlist.Item, rest []rotation.Entry, _ error) {
 	if err := s.announce(ctx, rot); err != nil {
-		return rot, nil, fmt.Errorf("announce rotation: %w", err)
+		return rot, nil, nil, fmt.Errorf("announce rotation: %w", err)
 	}
-	items := s.items(rot)
+	items = s.items(rot)
 	kept, err := s.opt.Delivery.Push(ctx, items)
 	if err != nil {
-		return rot, nil, fmt.Errorf("push rotation: %w", err)
+		return rot, nil, nil, fmt.Errorf("push rotation: %w", err)
 	}
 	if kept == len(items) {
-		return rot, nil, nil
+		return rot, items, nil, nil
 	}
 	_, fits, _ := playlist.Encode(items) // it was encoded for the push
 	if left := len(items) - fits; left > 0 {
@@ -265,7 +270,7 @@ func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (_ rotat
 		rest = rot.Entries[kept:fits]
 	}
 	rot.Entries = rot.Entries[:kept:kept]
-	return rot, rest, nil
+	return rot, items[:kept], rest, nil
 }
 
 func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item { return s.itemsOf(rot.Entries) }
@@ -283,7 +288,9 @@ func (s *Scheduler) itemsOf(entries []rotation.Entry) []playlist.Item {
 		path, gain := s.opt.Airs(e.Track.Path)
 		out[i] = playlist.Item{Path: path, Type: e.Annotation(), Cross: e.Cross}
 		if out[i].Type == "" {
-			out[i].Cross, out[i].Gain = 0, gain // music needs no other annotation
+			if out[i].Gain = gain; e.Cross == rotation.CrossOf(station.English) {
+				out[i].Cross = 0 // the engine's own for music
+			}
 		}
 	}
 	return out
@@ -291,8 +298,7 @@ func (s *Scheduler) itemsOf(entries []rotation.Entry) []playlist.Item {
 
 // indexOf caches the index while the library stays the same.
 func (s *Scheduler) indexOf(tracks []station.Track, gone map[string]bool) *rotation.Index {
-	same := len(tracks) == len(s.tracks) && (len(tracks) == 0 || &tracks[0] == &s.tracks[0])
-	if s.index == nil || !same {
+	if s.index == nil || !sameTracks(tracks, s.tracks) {
 		s.index, s.tracks = rotation.NewIndex(tracks), tracks
 	}
 	if len(gone) > 0 {
@@ -339,7 +345,7 @@ func (s *Scheduler) publish() {
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
 		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Beginning: len(s.rot.Entries) == 0 && s.problem == "" && (len(tracks) > 0 || scanning), Config: s.cfg, Notes: notes,
-		Queued: s.queued, rest: s.rest, failed: s.failed, history: s.state.History,
+		Queued: s.queued, rest: s.rest, failed: s.failed, history: s.state.History, turns: s.state.Turns,
 	})
 	s.changes.Tell()
 }

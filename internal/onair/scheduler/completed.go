@@ -68,7 +68,7 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 	if out.Kind != rotation.Late && !(m.Engine == s.air.Engine && m.Seq < s.air.Seq) {
 		air = OnAir{
 			Kind: Rotation, Track: track, Type: m.Type, StartedAt: m.At, Index: out.Index, Engine: m.Engine, Seq: m.Seq,
-			Cross: rotation.CrossOf(station.Category(m.Type)),
+			Cross: crossOf(track, m.Type),
 		}
 		past = s.withPast()
 	}
@@ -91,6 +91,14 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 	s.publish()
 	s.log.Info("now playing", "title", track.Title, "artist", track.Artist, "file", rel, "marker", out.Kind.String())
 	return out.Kind.String(), nil
+}
+
+// crossOf is the cross of a track on the air, which an operator may have put on as another type.
+func crossOf(t station.Track, typ string) time.Duration {
+	if t.Own != nil && t.Own.Cut.Cross > 0 {
+		return t.Own.Cut.Cross
+	}
+	return rotation.CrossOf(station.Category(typ))
 }
 
 // comes reports that what has just been heard is planned for a listener who asked for it:

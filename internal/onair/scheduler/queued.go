@@ -116,7 +116,7 @@ func (s *Scheduler) heads(c change, at time.Time, inFlight []station.Track) []st
 		if !ok || slices.Contains(paths, path) || slices.ContainsFunc(inFlight, func(f station.Track) bool { return f.Path == path }) {
 			return
 		}
-		more := append(slices.Clip(entries), rotation.Entry{Track: t, Cross: rotation.CrossOf(t.Category)})
+		more := append(slices.Clip(entries), rotation.Entry{Track: t, Cross: rotation.CrossFor(&t)})
 		if starts := rotation.Expected(more, at); !rotation.Timely(tells, starts[len(starts)-1]) {
 			return
 		}
@@ -125,7 +125,7 @@ func (s *Scheduler) heads(c change, at time.Time, inFlight []station.Track) []st
 	if c.head != "" {
 		paths = append(paths, c.head) // chosen, whatever airs now
 		if t, ok := s.opt.Library.Find(c.head); ok {
-			entries = append(entries, rotation.Entry{Track: t, Cross: rotation.CrossOf(t.Category)})
+			entries = append(entries, rotation.Entry{Track: t, Cross: rotation.CrossFor(&t)})
 		}
 	}
 	for _, path := range s.queued {

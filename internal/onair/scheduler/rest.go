@@ -22,7 +22,8 @@ func (s *Scheduler) goesOn(now rotation.Situation) bool {
 func (s *Scheduler) plan(c change, tracks []station.Track, gone map[string]bool) rotation.Rotation {
 	r := s.request(c, tracks, s.indexOf(tracks, gone))
 	if c.onward {
-		if rot := rotation.Continue(r, s.rot, slices.Concat(s.left(), s.rest)); len(rot.Entries) > 0 {
+		rest := slices.DeleteFunc(slices.Clone(s.rest), s.restated)
+		if rot := rotation.Continue(r, s.rot, slices.Concat(s.left(), rest)); len(rot.Entries) > 0 {
 			return rot
 		}
 	}

@@ -112,6 +112,7 @@ type Scheduler struct {
 	// changes signals each new view.
 	changes signal.Changes
 	renewed atomic.Bool // see RenewNews
+	aside   asideIndex
 
 	// The rest belongs to Run's goroutine.
 	clock   *wallclock.Watch
@@ -130,11 +131,13 @@ type Scheduler struct {
 	full    bool             // that was a full disk
 	owed    change           // the rebuild that failed
 	rest    []rotation.Entry // follows rot, once the node has its media
-	misses  int              // commits in a row that failed because the media folder is away
-	index   *rotation.Index
-	tracks  []station.Track // the index was made of
-	built   deckSizes       // of the library the rotation was built from
-	builtAt time.Time
+	// delivered is rot as the node was given it; empty after a start.
+	delivered []playlist.Item
+	misses    int // commits in a row that failed because the media folder is away
+	index     *rotation.Index
+	tracks    []station.Track // the index was made of
+	built     deckSizes       // of the library the rotation was built from
+	builtAt   time.Time
 	// firstSeen is when a station without a rotation first had something to play.
 	firstSeen time.Time
 	restart   bool      // the rebuild after a restart is still due

@@ -87,6 +87,7 @@ type View struct {
 	failed  map[int]string   // why entries could not be aired, by index
 	before  []replaced       // what the engine may still open of earlier rotations
 	history rotation.History
+	turns   rotation.Turns
 }
 
 // Items returns the whole rotation.
@@ -144,4 +145,18 @@ func (v *View) LastAired(path string) time.Time {
 		return time.Time{}
 	}
 	return starts[len(starts)-1]
+}
+
+// Starts returns when a track began within rotation.HistoryKept, the newest last. The list is
+// not to be changed.
+func (v *View) Starts(path string) []time.Time { return v.history.Starts(path) }
+
+// Aired returns when a track last began, zero if it never did, and how often it was heard within
+// rotation.HistoryKept. It is called for thousands of tracks in a row.
+func (v *View) Aired(path string) (last time.Time, plays int) {
+	starts := v.history.Starts(path)
+	if n := len(starts); n > 0 {
+		return starts[n-1], n
+	}
+	return v.turns.Of(path).At, 0
 }

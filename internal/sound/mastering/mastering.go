@@ -58,6 +58,9 @@ type Job struct {
 	// for a short rest. Silence is 10 LU below the level at which cue points
 	// place sound.
 	Trim bool
+	// From and To are what is kept of the source, in place of what Trim finds at that end;
+	// 0: that end is not given.
+	From, To time.Duration
 	// KeepFit keeps a source that may air as it is: an MP3 at the profile's
 	// loudness with nothing to trim. Then nothing is written, and Record.Fit is
 	// true.
@@ -115,7 +118,7 @@ type Record struct {
 	Attempts  int     // encodings it took
 	Kbps      int
 
-	TrimmedIn  time.Duration // silence left out at the start
+	TrimmedIn  time.Duration // left out at the start
 	TrimmedOut time.Duration // and at the end
 
 	Resumed bool `json:"-"` // it was there already
@@ -299,6 +302,9 @@ func (m *Master) stamp(job Job) string {
 	stamp := fmt.Sprintf("v%d %+v %d kbps %q", version, job.Profile, m.opt.Kbps, job.Tags)
 	if job.Trim {
 		stamp += " trimmed"
+	}
+	if job.From > 0 || job.To > 0 {
+		stamp += fmt.Sprintf(" from %s to %s", job.From, job.To)
 	}
 	return stamp
 }

@@ -3,6 +3,7 @@ package mastering
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
@@ -18,7 +19,7 @@ type Preview struct {
 	Integrated float64       // LUFS, of the parts
 	TruePeak   float64       // dBTP, of the parts
 	Offset     float64       // direct current, of full scale
-	Lead, Tail time.Duration // silence at the ends, as far as the first and the last part reach
+	Lead, Tail time.Duration // silence at the ends as it airs, as far as the first and the last part reach
 	Heard      time.Duration // length of the parts together
 }
 
@@ -30,8 +31,11 @@ const (
 	// evenly between. The start alone misjudges what begins softly by 10 LU and more.
 	previewParts = 10
 	previewPart  = 8 * time.Second
-	// soundsAbove is the amplitude (-60 dBFS) below which an end of a file is silent.
-	soundsAbove = 1e-3
+	// silentBelow is the level (dBFS) of what airs under which an end of a file is silent: that
+	// of the dead-air guard, which takes the last seconds of a long fade for nothing as well.
+	silentBelow = -50.0
+	// silentBlocks is how many blocks of a second are judged one by one.
+	silentBlocks = 20
 )
 
 // Preview measures parts of a file of a known length, so that it can air by its own gain
@@ -39,7 +43,7 @@ const (
 // *RefusedError says nothing of what lies between the parts.
 func (m *Master) Preview(ctx context.Context, path string, p Profile, length time.Duration, nice int) (Preview, error) {
 	const rate = 44100
-	heard := &excerpt{meter: loudness.NewMeter(rate, loudness.Stereo)}
+	heard := &excerpt{meter: loudness.NewMeter(rate, loudness.Stereo), block: rate / silentBlocks}
 	parts, each := previewParts, previewPart
 	if length <= previewWhole {
 		parts, each = 1, 0
@@ -57,8 +61,8 @@ func (m *Master) Preview(ctx context.Context, path string, p Profile, length tim
 		if err != nil {
 			return Preview{}, unplayable(err)
 		}
-		if i == 0 {
-			heard.lead = heard.silentUntil
+		if heard.end(); i == 0 {
+			heard.first = heard.levels
 		}
 	}
 	found := heard.meter.Result()
@@ -70,36 +74,57 @@ func (m *Master) Preview(ctx context.Context, path string, p Profile, length tim
 	if err != nil {
 		return Preview{}, err
 	}
-	at := func(frames int) time.Duration { return time.Duration(frames) * time.Second / rate }
+	gain := min(plan.Gain, p.MaxPeak+p.MaxDepth-levels.Sustained)
+	last := slices.Clone(heard.levels)
+	slices.Reverse(last)
 	return Preview{
-		Gain: min(plan.Gain, p.MaxPeak+p.MaxDepth-levels.Sustained), Integrated: found.Integrated, TruePeak: found.TruePeak,
-		Offset: heard.sum / float64(2*max(heard.frames, 1)), Lead: at(heard.lead), Tail: at(heard.part - heard.soundsTo), Heard: found.Duration,
+		Gain: gain, Integrated: found.Integrated, TruePeak: found.TruePeak,
+		Offset: heard.sum / float64(2*max(heard.frames, 1)), Lead: silence(heard.first, gain), Tail: silence(last, gain), Heard: found.Duration,
 	}, nil
+}
+
+// silence is how long nothing is heard of levels that air at a gain.
+func silence(levels []float64, gain float64) time.Duration {
+	n := slices.IndexFunc(levels, func(level float64) bool { return level+gain >= silentBelow })
+	if n < 0 {
+		n = len(levels)
+	}
+	return time.Duration(n) * time.Second / silentBlocks
 }
 
 // excerpt is what was heard of a file, part by part.
 type excerpt struct {
-	meter       *loudness.Meter
-	sum         float64 // of all samples
-	frames      int
-	part        int // frames of the part
-	silentUntil int // its first frame that sounds, or its length
-	soundsTo    int // the frame after its last that sounds
-	lead        int
+	meter  *loudness.Meter
+	sum    float64 // of all samples
+	frames int
+	block  int       // frames of a block
+	levels []float64 // of the part's blocks, both channels as one, dBFS
+	first  []float64 // those of the first part
+	// Of the block begun, whose constant offset is no sound:
+	have       int
+	mean, area float64
 }
 
-func (e *excerpt) begin() { e.part, e.silentUntil, e.soundsTo = 0, 0, 0 }
+func (e *excerpt) begin() { e.levels = nil }
+
+// end closes the last block of a part.
+func (e *excerpt) end() {
+	if e.have > 0 {
+		n := float64(e.have)
+		e.levels = append(e.levels, 10*math.Log10(max(e.area/n-e.mean*e.mean/(n*n), 1e-12)))
+	}
+	e.have, e.mean, e.area = 0, 0, 0
+}
 
 func (e *excerpt) take(frames []float32) {
 	e.meter.Write(frames)
 	for i := 0; i+1 < len(frames); i += 2 {
 		l, r := float64(frames[i]), float64(frames[i+1])
 		e.sum += l + r
-		e.part++
-		if math.Abs(l) > soundsAbove || math.Abs(r) > soundsAbove {
-			e.soundsTo = e.part
-		} else if e.soundsTo == 0 {
-			e.silentUntil = e.part
+		mid := (l + r) / 2
+		e.mean, e.area = e.mean+mid, e.area+mid*mid
+		if e.have++; e.have == e.block {
+			e.end()
 		}
 	}
 	e.frames += len(frames) / 2

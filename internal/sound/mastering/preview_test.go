@@ -51,6 +51,17 @@ func TestPreviewGivesTheGainOfTheWhole(t *testing.T) {
 	if part, err := preview(edges, time.Minute); err != nil || (part.Lead-2*time.Second).Abs() > 50*time.Millisecond || (part.Tail-3*time.Second).Abs() > 50*time.Millisecond || part.Offset < 0.03 {
 		t.Errorf("silent ends and direct current: %+v, %v", part, err)
 	}
+	// The guard of the air hears nothing of the last seconds of a long fade, nor of a beginning
+	// that is hardly there; louder as it airs, it is.
+	fade := func(name, loud string) string {
+		return sound(t, filepath.Join(dir, name), fmt.Sprintf("aevalsrc='sin(2*PI*300*t)*if(between(t,3,54),%s,0.0025)':d=60:s=44100", loud))
+	}
+	if part, err := preview(fade("fade.wav", "0.28"), time.Minute); err != nil || (part.Lead-3*time.Second).Abs() > 50*time.Millisecond || (part.Tail-6*time.Second).Abs() > 50*time.Millisecond {
+		t.Errorf("a long fade: %+v, %v", part, err)
+	}
+	if part, err := preview(fade("quiet.wav", "0.07"), time.Minute); err != nil || part.Gain < 6 || part.Lead > 0 || part.Tail > 0 {
+		t.Errorf("a soft piece whose ends are heard: %+v, %v", part, err)
+	}
 	silent := sound(t, filepath.Join(dir, "silent.wav"), "anullsrc=d=2")
 	var refused *mastering.RefusedError
 	if _, err := preview(silent, 2*time.Second); !errors.As(err, &refused) || refused.Reason != mastering.Silent {

@@ -1,6 +1,7 @@
 package mastering
 
 import (
+	"cmp"
 	"math"
 	"path/filepath"
 	"strings"
@@ -28,15 +29,25 @@ const (
 type cut struct{ in, out time.Duration }
 
 func (m *Master) cutOf(job Job, found *loudness.Measurement) cut {
-	var c cut
+	from, to := job.From, job.To
+	if to >= found.Duration {
+		to = 0
+	}
+	if from >= cmp.Or(to, found.Duration) { // of another file than this
+		from, to = 0, 0
+	}
+	c := cut{in: from}
+	if to > 0 {
+		c.out = found.Duration - to
+	}
 	if !job.Trim {
 		return c
 	}
 	begin, end := found.Sound(m.opt.Below + quieter)
-	if in := begin - leadIn; in >= leastIn {
+	if in := begin - leadIn; in >= leastIn && from == 0 {
 		c.in = in
 	}
-	if out := found.Duration - end - tail; end > 0 && out >= leastOut {
+	if out := found.Duration - end - tail; end > 0 && out >= leastOut && to == 0 {
 		c.out = out
 	}
 	return c

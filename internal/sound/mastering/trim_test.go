@@ -58,6 +58,32 @@ func TestSilenceAtTheEndsIsLeftOutWithoutAClick(t *testing.T) {
 	}
 }
 
+// What an operator keeps of a file is what airs, to the frame, whatever silence there is;
+// the end that is not given is trimmed as ever.
+func TestWhatIsKeptOfAFileIsWhatAirs(t *testing.T) {
+	dir, ms := t.TempDir(), time.Millisecond
+	in := sound(t, filepath.Join(dir, "in.flac"), music(4, 0.1)+",adelay=1200:all=1,apad=pad_dur=1.8", "-sample_fmt", "s32") // 7 s
+	for name, c := range map[string]struct{ from, to, in, out time.Duration }{
+		"both":                 {2000 * ms, 4500 * ms, 2000 * ms, 2500 * ms},
+		"the beginning":        {500 * ms, 0, 500 * ms, 1500 * ms},
+		"the end":              {0, 3000 * ms, 1170 * ms, 4000 * ms},
+		"more than there is":   {0, 60_000 * ms, 1170 * ms, 0},
+		"another, longer file": {50_000 * ms, 60_000 * ms, 1170 * ms, 0},
+	} {
+		out := filepath.Join(dir, name+".mp3")
+		job := mastering.Job{In: in, Out: out, Profile: station(t), Trim: true, From: c.from, To: c.to, KeepFit: true}
+		rec, err := mastering.New(mastering.Options{}).Do(t.Context(), job, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, name, out, rec)
+		left := 7000*ms - rec.TrimmedIn - rec.TrimmedOut
+		if (rec.TrimmedIn-c.in).Abs() > 20*ms || c.to <= 7000*ms && (rec.TrimmedOut-c.out).Abs() > 40*ms || (rec.Duration-left).Abs() > 40*ms {
+			t.Errorf("%s: %v and %v are cut, %v is left", name, rec.TrimmedIn, rec.TrimmedOut, rec.Duration)
+		}
+	}
+}
+
 func TestFileThatIsFitIsLeftAsItIs(t *testing.T) {
 	dir := t.TempDir()
 	m := mastering.New(mastering.Options{})

@@ -102,7 +102,7 @@ func spelled(text string) (out [][]reading) {
 }
 
 func TestTheBestFitComesFirst(t *testing.T) {
-	x := New([]Track{{"Fairuzabad", "A"}, {"نسم علينا الهوى", "فيروز"}, {"Fairuz", "B"}, {"Bahebak", "Fairuz"}, {"Other", "Amr"}})
+	x := New([]Track{{Title: "Fairuzabad", Artist: "A"}, {Title: "نسم علينا الهوى", Artist: "فيروز"}, {Title: "Fairuz", Artist: "B"}, {Title: "Bahebak", Artist: "Fairuz"}, {Title: "Other", Artist: "Amr"}})
 	for query, want := range map[string]string{
 		"fairuz": "[3 2 0 1]", "Fairuz bahebak": "[3]", "فيروز": "[1 3 2 0]", "فيروز الهو": "[1]", "fai": "[3 0 2]",
 		"": "[0 1 2 3 4]", "!!": "[]", "zz": "[]", "fairuz amr": "[]", "هوى": "[1]",
@@ -116,8 +116,31 @@ func TestTheBestFitComesFirst(t *testing.T) {
 	}
 }
 
+func TestATrackIsFoundByItsAlbumAndOtherSpellingsAfterThoseOfThatName(t *testing.T) {
+	x := New([]Track{
+		{Title: "One", Artist: "A", Also: []string{"Best of Fairuz", "the first"}}, {Title: "Two", Artist: "فيروز"}, {Title: "Three", Artist: "B", Also: []string{"نهاد حداد"}},
+	})
+	for query, want := range map[string]string{"fairuz": "[1 0]", "best fairuz": "[0]", "nouhad": "[2]", "first": "[0]", "one best": "[0]"} {
+		if found, _ := x.Search(query, 0, 10, nil); fmt.Sprint(found) != want {
+			t.Errorf("%q: %v, want %s", query, found, want)
+		}
+	}
+}
+
+// A whole title that was pasted is looked for as a whole, in either script.
+func TestALongQueryIsReadToItsEnd(t *testing.T) {
+	words := strings.Fields("نسم علينا الهوى من مفرق الوادي يا هوى دخل الهوى خدني على بلادي")
+	long := strings.Repeat("ش", 60) + " " + strings.Repeat("ق", 60)
+	x := New([]Track{{Title: strings.Join(words, " ")}, {Title: strings.Join(words[:9], " ")}, {Title: long + " فيروز"}, {Title: long + " وديع"}})
+	for query, want := range map[string]string{strings.Join(words, " "): "[0]", long + " وديع": "[3]"} {
+		if found, _ := x.Search(query, 0, 10, nil); fmt.Sprint(found) != want {
+			t.Errorf("%q: %v, want %s", query, found, want)
+		}
+	}
+}
+
 func FuzzSearch(f *testing.F) {
-	x := New([]Track{{"نسم علينا الهوى", "فيروز"}, {"Bahebak", "Fairuz"}})
+	x := New([]Track{{Title: "نسم علينا الهوى", Artist: "فيروز"}, {Title: "Bahebak", Artist: "Fairuz"}})
 	f.Add("فيروز", 0)
 	f.Add(strings.Repeat("x", 500), -1)
 	f.Add("ق"+strings.Repeat("ظ", 60), 3)
@@ -153,9 +176,9 @@ func library(tracks int) []Track {
 	}
 	out := make([]Track, tracks)
 	for i := range out {
-		out[i] = Track{word() + " " + word() + " " + word(), artists[rng.IntN(len(artists))]}
+		out[i] = Track{Title: word() + " " + word() + " " + word(), Artist: artists[rng.IntN(len(artists))]}
 	}
-	out[tracks/2] = Track{"نسم علينا الهوى", "فيروز"}
+	out[tracks/2] = Track{Title: "نسم علينا الهوى", Artist: "فيروز"}
 	return out
 }
 

@@ -1,4 +1,4 @@
-// Package find finds tracks by what listeners type: in Arabic or Latin letters,
+// Package find finds tracks by what people type: in Arabic or Latin letters,
 // whichever of the two the track's tags are in, and while it is being typed.
 //
 // Words are compared in three ways: folded as artists' names are (rotation.Fold), by
@@ -17,13 +17,18 @@ import (
 )
 
 // Track is what can be found.
-type Track struct{ Title, Artist string }
+type Track struct {
+	Title, Artist string
+	// Also are other texts by which it is found, after those that fit by title or artist:
+	// its album, other spellings, the folders it lies in.
+	Also []string
+}
 
 // Index finds tracks. It is never changed: make it with New.
 type Index struct {
 	size  int
 	words []string  // sorted
-	posts [][]int32 // of each word: tracks, with an artist's word in the lowest bit
+	posts [][]int32 // of each word: tracks, with the part of it in the lowest bits
 	keys  []sounding
 }
 
@@ -40,14 +45,23 @@ const (
 	begins  = 80
 	sounds  = 60
 	soundly = 50 // begins with what sounds so
-	// ofArtist is added for a word of the artist's name.
-	ofArtist = 5
 )
 
-// mostWords bounds the words of a query.
-const mostWords = 8
+// Parts of a track, in the lowest bits of a posting.
+const (
+	ofTitle = iota
+	ofArtist
+	ofOther
+	partBits = 2
+)
 
-// LongestQuery bounds the query in bytes; what is longer is cut.
+// worth is added for a word of a part: what sounds like a title comes before what is an album.
+var worth = [...]uint16{ofTitle: 45, ofArtist: 50, ofOther: 0}
+
+// mostWords bounds the words of a query.
+const mostWords = 20
+
+// LongestQuery bounds the query in characters; what is longer is cut.
 const LongestQuery = 200
 
 // New makes an index. Tracks that fit a query equally well are found in this order.
@@ -56,7 +70,8 @@ func New(tracks []Track) *Index {
 	x := &Index{size: len(tracks)}
 	cache := map[string][]string{} // an artist has many tracks
 	for i, t := range tracks {
-		for artist, text := range [2]string{t.Title, t.Artist} {
+		for part, text := range append([]string{t.Title, t.Artist}, t.Also...) {
+			part = min(part, ofOther)
 			words, known := cache[text]
 			if !known {
 				words = indexed(text)
@@ -69,7 +84,7 @@ func New(tracks []Track) *Index {
 					seen[w] = n
 					x.words, x.posts = append(x.words, w), append(x.posts, nil)
 				}
-				x.posts[n] = append(x.posts[n], int32(i)<<1|int32(artist)) //nolint:gosec // far fewer tracks
+				x.posts[n] = append(x.posts[n], int32(i)<<partBits|int32(part)) //nolint:gosec // far fewer tracks
 			}
 		}
 	}
@@ -101,8 +116,8 @@ func (x *Index) sort() {
 // first: at most limit of them, from offset on, and how many there are. keep leaves
 // tracks out; nil keeps all. An empty query finds everything.
 func (x *Index) Search(query string, offset, limit int, keep func(track int) bool) (found []int, total int) {
-	if len(query) > LongestQuery {
-		query = query[:LongestQuery]
+	if utf8.RuneCountInString(query) > LongestQuery {
+		query = string([]rune(query)[:LongestQuery])
 	}
 	asked := queried(query)
 	if len(asked) == 0 && strings.TrimSpace(query) != "" {
@@ -131,8 +146,8 @@ func (x *Index) score(asked [][]string) []uint16 {
 		for _, form := range word {
 			x.each(form, n == len(asked)-1, func(w int32, fits uint16) {
 				for _, p := range x.posts[w] {
-					i := p >> 1
-					best[i] = max(best[i], fits+ofArtist*uint16(p&1)) //nolint:gosec // a bit
+					i := p >> partBits
+					best[i] = max(best[i], fits+worth[p&(1<<partBits-1)])
 				}
 			})
 		}
