@@ -17,7 +17,12 @@ import (
 // inventory is the registry as the content pipeline knows it.
 type inventory struct{ p *Production }
 
-func (i inventory) Tracks() []station.Track { return i.p.lib.Snapshot().Tracks }
+func (i inventory) Tracks() []station.Track {
+	if i.p.noted != nil {
+		return i.p.noted()
+	}
+	return i.p.lib.Snapshot().Tracks
+}
 
 func (i inventory) Broken() map[string]string {
 	out := map[string]string{}
@@ -38,7 +43,9 @@ func (i inventory) Refused() map[string]string {
 // Scan registers what changed. When it returns, removed files are no longer planned.
 // It does not wait until new files are found fit and may be planned: a run places
 // many.
-func (i inventory) Scan(ctx context.Context) error { return i.p.deck.Scan(ctx) }
+func (i inventory) Scan(ctx context.Context, paths ...string) error {
+	return i.p.deck.Scan(ctx, paths...)
+}
 
 // lookPatience bounds asking the engine for what it has prepared.
 const lookPatience = time.Second

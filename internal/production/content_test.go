@@ -8,6 +8,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/imaging"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 	"github.com/athir-radio/athir/internal/sound/speech"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // broken neither speaks nor masters.
@@ -67,5 +68,19 @@ func TestImagingThatFailedIsTold(t *testing.T) {
 	}
 	if !errors.Is(got[0], voice) {
 		t.Error("the cause is lost")
+	}
+}
+
+// A song that an operator has moved to another deck counts in that one.
+func TestDecksAreCountedAsTheOperatorSays(t *testing.T) {
+	lib, _, _ := shelf(t)
+	moved := []station.Track{{Path: "english/x.mp3", Category: station.Mashups}}
+	p := &Production{lib: lib, noted: func() []station.Track { return moved }}
+	if got := (inventory{p}).Tracks(); len(got) != 1 || got[0].Category != station.Mashups {
+		t.Errorf("%+v", got)
+	}
+	p.noted = nil
+	if got := (inventory{p}).Tracks(); len(got) != len(lib.Snapshot().Tracks) {
+		t.Errorf("%+v", got)
 	}
 }

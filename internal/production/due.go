@@ -25,6 +25,7 @@ func (p *Production) Run(ctx context.Context) {
 	all.Go(func() { _ = p.prints.run(ctx) })
 	all.Go(func() { p.watchInbox(ctx) })
 	all.Go(func() { p.renew(ctx) })
+	all.Go(func() { p.rehearsals.run(ctx) })
 	all.Go(func() {
 		_ = bulletin.Clock{Every: p.every, Log: p.log, Make: p.bulletinDue}.Run(ctx)
 	})

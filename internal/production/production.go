@@ -36,10 +36,13 @@ type Options struct {
 	Log     *slog.Logger
 	DB      *store.DB
 	Library *media.Library
-	Copies  *aircopy.Rack
-	Deck    *deck.Deck
-	OnAir   *scheduler.Scheduler
-	Rules   *policy.Owner // names and queries to look for
+	// Noted returns the library's tracks with what an operator says of them, by which the
+	// content pipeline counts categories. Nil: what the files say alone.
+	Noted  func() []station.Track
+	Copies *aircopy.Rack
+	Deck   *deck.Deck
+	OnAir  *scheduler.Scheduler
+	Rules  *policy.Owner // names and queries to look for
 	// Prepared lists the files that the engine has opened, by path.
 	Prepared func(ctx context.Context) ([]string, error)
 
@@ -64,12 +67,14 @@ type Production struct {
 	root       string // media
 	deck       *deck.Deck
 	lib        *media.Library
+	noted      func() []station.Track
 	rack       *aircopy.Rack
 	onair      *scheduler.Scheduler
 	content    *content.Content
 	news       *bulletin.Maker
 	imaging    *imaging.Maker
 	prints     *recordings
+	rehearsals *rehearsals
 	every      time.Duration
 	onBulletin func(BulletinMade)
 	board      *jobs.Board
@@ -78,7 +83,7 @@ type Production struct {
 // Open opens everything that makes files. It starts nothing; Run does.
 func Open(ctx context.Context, o Options) (*Production, error) {
 	p := &Production{
-		log: o.Log, root: o.Content.Media, deck: o.Deck, lib: o.Library, rack: o.Copies, onair: o.OnAir, every: o.Every, onBulletin: o.OnBulletin,
+		log: o.Log, root: o.Content.Media, deck: o.Deck, lib: o.Library, noted: o.Noted, rack: o.Copies, onair: o.OnAir, every: o.Every, onBulletin: o.OnBulletin,
 	}
 	booth, err := o.Voices.Booth(o.Log)
 	if err != nil {
@@ -114,17 +119,29 @@ func Open(ctx context.Context, o Options) (*Production, error) {
 	if p.content, err = content.Open(ctx, o.DB, c); err != nil {
 		return nil, err
 	}
+	p.rehearsals, err = openRehearsals(&rehearsals{
+		board: p.board, news: p.news, dir: filepath.Join(c.Work, "rehearsals"), log: o.Log, now: time.Now,
+		at: func() time.Time { return nextTime(p.onair.View(), time.Now()) },
+	})
+	if err != nil {
+		return nil, err
+	}
 	p.prepare(o.Inbox)
 	return p, nil
 }
 
-// prepare makes the folders of the inbox and logs which programs are missing. The
-// station goes on air without either.
 // Alike returns the tracks of the library that sound the same as a post, or share its names.
 func (p *Production) Alike(ctx context.Context, versions []fingerprint.Print, artist, title string) ([]duplicates.Match, error) {
 	return p.prints.Alike(ctx, versions, artist, title)
 }
 
+// KeepPrint takes the fingerprint of a file that was placed at a path of the library.
+func (p *Production) KeepPrint(ctx context.Context, path, file, artist, title string) error {
+	return p.prints.Add(ctx, path, file, artist, title)
+}
+
+// prepare makes the folders of the inbox and logs which programs are missing. The
+// station goes on air without either.
 func (p *Production) prepare(inbox string) {
 	for _, c := range []station.Category{
 		station.ArabicHits, station.English, station.Mashups, station.Ads, station.Jingles, station.SFX, station.Shorts,

@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/athir-radio/athir/internal/library/content"
+	"github.com/athir-radio/athir/internal/kit/filename"
 	"github.com/athir-radio/athir/internal/live/publisher"
 	"github.com/athir-radio/athir/internal/live/wire"
 	"github.com/athir-radio/athir/internal/station"
@@ -91,7 +91,7 @@ func (r liveRecordings) List(ctx context.Context) ([]api.LiveRecording, error) {
 
 // Take implements api.LiveRecordings: the inbox reads artist and title from the name.
 func (r liveRecordings) Take(ctx context.Context, name string, as station.Category, title, artist string) (string, error) {
-	path, err := r.Save(ctx, name, filepath.Join(r.inbox, string(as)), content.FileName(artist, title, name))
+	path, err := r.Save(ctx, name, filepath.Join(r.inbox, string(as)), filename.Of(artist, title, name, ".mp3"))
 	if err != nil {
 		return "", err
 	}

@@ -76,6 +76,7 @@ type Rack struct {
 	pause  time.Duration                                 // before the first new attempt
 	tend   time.Duration                                 // between looks at the copies
 	asked  chan struct{}                                 // Recheck
+	anew   chan anew                                     // Again
 	shown  atomic.Pointer[Snapshot]
 	subs   signal.Changes
 	mu     sync.RWMutex
@@ -83,6 +84,8 @@ type Rack struct {
 	copies map[string]string // from a copy's path relative to Dir to rel
 	making map[string]bool   // rels whose copies are being replaced
 	early  map[string]early  // by rel: songs that were measured ahead; changed by Run only
+	soon   map[string]int    // by rel: what somebody waits for, and in which order
+	asks   int               // the last number in soon
 }
 
 // Open reads earlier decisions, checks which copies still exist, and publishes what
@@ -109,7 +112,8 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Rack, error) {
 	}
 	r := &Rack{
 		opt: opt, db: db, free: freeBytes, beat: 500 * time.Millisecond, pause: 5 * time.Second, tend: 5 * time.Minute,
-		asked: make(chan struct{}, 1), copies: map[string]string{}, making: map[string]bool{}, early: map[string]early{},
+		asked: make(chan struct{}, 1), anew: make(chan anew), copies: map[string]string{}, making: map[string]bool{},
+		early: map[string]early{}, soon: map[string]int{},
 	}
 	if err := migrate(ctx, db); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ const enoughSongs = 12
 // What is not right with a file besides its loudness, only a copy mends.
 const (
 	mostLead   = 2 * time.Second // of silence at the start
-	mostTail   = 4 * time.Second // and at the end
+	mostTail   = 3 * time.Second // and at the end: with the next one's start it is no dead air
 	mostOffset = 0.02            // direct current, of full scale: a click at both ends
 )
 
@@ -42,8 +42,16 @@ type early struct {
 	gain        float64 // dB
 }
 
-// of reports that it was found out about the file as it is now.
-func (e early) of(t station.Track) bool { return e.size == t.Size && e.mtime == t.ModTime.UnixNano() }
+// of reports that it was found out about the file as it is now, and that all of it is to air.
+func (e early) of(t station.Track) bool {
+	return e.size == t.Size && e.mtime == t.ModTime.UnixNano() && uncut(t)
+}
+
+// uncut reports that a file is to air from its beginning to its end: only a copy is cut.
+func uncut(t station.Track) bool {
+	from, to := cutOf(t)
+	return from == 0 && to == 0
+}
 
 // Airs returns the file to air for a track, by its path relative to the media folder, and
 // the gain (dB) at which it airs: 0 but for a song whose copy is still to be made. There
@@ -87,9 +95,9 @@ func (r *Rack) preview(ctx context.Context, j job, first bool) measured {
 	return measured{j, seen, err}
 }
 
-// opening returns the songs of jobs that are to be measured ahead, the shortest of each
-// deck first and the decks in turn. It counts the songs that can air already, and the one
-// that is being measured as if it could.
+// opening returns the songs of jobs that are to be measured ahead: those that somebody waits
+// for, and then the shortest of each deck and the decks in turn. It counts the songs that can
+// air already, and the one that is being measured as if it could.
 func (w *runner) opening(jobs []job, airing map[station.Category]int) []job {
 	if w.opt.Preview == nil {
 		return nil
@@ -99,24 +107,37 @@ func (w *runner) opening(jobs []job, airing map[station.Category]int) []job {
 		airing = maps.Clone(airing)
 		airing[p.track.Category]++
 	}
+	var soon []job
 	decks := map[station.Category][]job{}
 	for _, j := range jobs {
-		if c := j.track.Category; c.Music() && !j.airs && airing[c] < enoughSongs {
-			if measuring && j.track.Path == p.track.Path && j.profile == p.profile {
-				continue
-			}
-			if e, tried := w.early[j.track.Path]; !tried || e.profile != j.profile {
-				decks[c] = append(decks[c], j)
-			}
+		c := j.track.Category
+		switch {
+		case !w.canOpen(&j), measuring && j.track.Path == p.track.Path && j.profile == p.profile:
+		case j.soon > 0:
+			soon = append(soon, j)
+		case airing[c] < enoughSongs:
+			decks[c] = append(decks[c], j)
 		}
 	}
+	slices.SortFunc(soon, func(a, b job) int { return cmp.Compare(a.soon, b.soon) })
 	for c, deck := range decks {
 		slices.SortFunc(deck, func(a, b job) int {
 			return cmp.Or(cmp.Compare(a.track.Duration, b.track.Duration), cmp.Compare(a.track.Path, b.track.Path))
 		})
 		decks[c] = deck[:min(len(deck), enoughSongs-airing[c])]
 	}
-	return inTurn(decks)
+	return append(soon, inTurn(decks)...)
+}
+
+// canOpen reports that a song, or what somebody waits for, can be measured ahead of its copy,
+// and was not. An effect is too short for that: its loudness is measured otherwise.
+func (w *runner) canOpen(j *job) bool {
+	waits := j.soon > 0 && j.track.Category != station.SFX
+	if w.opt.Preview == nil || !waits && !j.track.Category.Music() || j.airs || !uncut(j.track) {
+		return false
+	}
+	e, tried := w.early[j.track.Path]
+	return !tried || e.profile != j.profile
 }
 
 // measuring returns the song that is being measured, if what is measured still counts.
@@ -168,14 +189,18 @@ func (w *runner) learn(m measured) {
 	e := early{size: t.Size, mtime: t.ModTime.UnixNano(), profile: m.job.profile}
 	e.airs = m.err == nil && m.seen.Lead <= mostLead && m.seen.Tail <= mostTail && math.Abs(m.seen.Offset) <= mostOffset
 	w.opt.Log.Debug("song measured ahead of its copy", "file", t.Path, "airs", e.airs, "gain_db", m.seen.Gain, "err", m.err)
-	w.unfitSongs++
+	song := t.Category.Music()
+	if song {
+		w.unfitSongs++
+	}
 	if e.airs {
-		w.unfitSongs = 0
 		e.gain = m.seen.Gain
 		if w.dirty = true; w.songs == 0 {
 			w.published = time.Time{} // at once
 		}
-		w.airing, w.songs = w.airing+1, w.songs+1
+		if w.airing++; song {
+			w.songs, w.unfitSongs = w.songs+1, 0
+		}
 	}
 	w.mu.Lock()
 	w.early[t.Path] = e

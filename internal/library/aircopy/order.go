@@ -13,22 +13,32 @@ type job struct {
 	track   station.Track
 	profile string
 	airs    bool // an older version airs meanwhile
+	soon    int  // its turn among those that somebody waits for; 0: nobody does
 }
 
-// order sorts jobs by urgency. Files of which nothing airs come before those whose
-// old version airs. Within each half the categories take turns, so that a new
+// order sorts jobs by urgency. First is the bulletin of which nothing airs, then what somebody
+// waits for. Of all others, files of which nothing airs come before those whose old version airs. Within each half the categories take turns, so that a new
 // station has something of every deck within seconds; within a category the newest
 // hour comes first, and within an hour the shortest file.
 func order(jobs []job) []job {
-	var silent, airing []job
+	var soon, silent, airing []job
 	for _, j := range jobs {
-		if j.airs {
+		switch {
+		case j.soon > 0:
+			soon = append(soon, j)
+		case j.airs:
 			airing = append(airing, j)
-		} else {
+		default:
 			silent = append(silent, j)
 		}
 	}
-	return append(turns(silent), turns(airing)...)
+	slices.SortFunc(soon, func(a, b job) int { return cmp.Compare(a.soon, b.soon) })
+	silent = turns(silent)
+	first := 0
+	if len(silent) > 0 && silent[0].track.Category == station.News {
+		first = 1
+	}
+	return slices.Concat(silent[:first], soon, silent[first:], turns(airing))
 }
 
 // rounds is the order of categories within a round: first what ages fastest and

@@ -116,6 +116,14 @@ func TestOldCopyAirsUntilTheNewOneIsThere(t *testing.T) {
 		return idle(s) && strings.HasSuffix(string(text), "one-16")
 	})
 
+	asTheyAre := func() (n int) {
+		for _, f := range g.reg.look() {
+			if g.rack.AirsAsIs(f) {
+				n++
+			}
+		}
+		return n
+	}
 	open = shut()
 	g.write("english/copy.mp3", "another one")
 	g.write("english/fit.mp3", "no longer")
@@ -124,8 +132,14 @@ func TestOldCopyAirsUntilTheNewOneIsThere(t *testing.T) {
 	if text, _ := os.ReadFile(g.rack.Path("english/copy.mp3")); paths(s) != "english/copy.mp3" || !strings.HasSuffix(string(text), "one-16") {
 		t.Errorf("both have changed, and %q air, with %q", paths(s), text)
 	}
+	if n := asTheyAre(); n != 0 {
+		t.Errorf("%d of two air as they are now, which have no copies yet", n)
+	}
 	open()
 	g.until("both again", func(s *Snapshot) bool { return len(s.Tracks) == 2 && idle(s) })
+	if n := asTheyAre(); n != 2 {
+		t.Errorf("%d of two air as they are now", n)
+	}
 }
 
 func TestCopyInUseIsNeverTakenAway(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
 	"github.com/athir-radio/athir/internal/sound/mastering"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // realRig is a rig that masters for real.
@@ -50,6 +51,39 @@ func untouched(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return all.String()
+}
+
+// What an operator keeps of a track airs, from a new copy; taken back, it airs whole again.
+func TestATrackAirsWhatIsKeptOfIt(t *testing.T) {
+	g, _ := realRig(t)
+	sound(t, g.path("english/a.flac"), music(4, 0.1))
+	tell := func(cut station.Cut) {
+		tracks := g.reg.look()
+		if cut != (station.Cut{}) {
+			tracks[0].Own = &station.Own{Cut: cut}
+		}
+		g.reg.tell(tracks)
+	}
+	tell(station.Cut{})
+	g.open()
+	g.run()
+	lasts := func(want time.Duration) {
+		t.Helper()
+		g.until(fmt.Sprintf("%v airs", want), func(s *Snapshot) bool {
+			return len(s.Tracks) == 1 && (s.Tracks[0].Duration-want).Abs() < 60*time.Millisecond && idle(s)
+		})
+	}
+	lasts(4 * time.Second)
+	tell(station.Cut{In: 500 * time.Millisecond, Out: 3 * time.Second})
+	lasts(2500 * time.Millisecond)
+	if info, err := ffmpeg.Probe(t.Context(), g.rack.Path("english/a.flac")); err != nil || (info.Duration-2500*time.Millisecond).Abs() > 100*time.Millisecond {
+		t.Errorf("the file that airs lasts %v, %v", info.Duration, err)
+	}
+	if rows, err := load(t.Context(), g.db); err != nil || rows["english/a.flac"].from != 500*time.Millisecond || rows["english/a.flac"].to != 3*time.Second {
+		t.Errorf("a restart knows %+v, %v", rows["english/a.flac"], err)
+	}
+	tell(station.Cut{})
+	lasts(4 * time.Second)
 }
 
 func TestRealFilesAirAtTheStationsLoudness(t *testing.T) {

@@ -41,8 +41,10 @@ type row struct {
 	copy     string
 	copySize int64
 	mastering.Outcome
-	trimmed time.Duration // silence cut off both ends
-	at      time.Time
+	trimmed time.Duration // cut off both ends
+	// from and to are what of the file airs, where an operator has said so.
+	from, to time.Duration
+	at       time.Time
 }
 
 // current reports that the decision is on the file as it is now.
@@ -52,7 +54,16 @@ func (w row) current(t station.Track) bool {
 
 // settled reports that nothing is to be done about a file.
 func (w row) settled(t station.Track, profile string) bool {
-	return w.current(t) && w.profile == profile && w.state != lost
+	from, to := cutOf(t)
+	return w.current(t) && w.profile == profile && w.from == from && w.to == to && w.state != lost
+}
+
+// cutOf is what of a file is to air; 0: from its beginning, to its end.
+func cutOf(t station.Track) (from, to time.Duration) {
+	if t.Own == nil {
+		return 0, 0
+	}
+	return t.Own.Cut.In, t.Own.Cut.Out
 }
 
 // airs reports that the file or its copy can air now. A copy stays usable when its
@@ -67,7 +78,7 @@ func migrate(ctx context.Context, db *store.DB) error {
 
 func load(ctx context.Context, db *store.DB) (map[string]row, error) {
 	rows, err := db.Read().QueryContext(ctx, `SELECT rel, size, mtime_ns, category, profile, state, reason, copy, copy_size,
-		duration_us, cue_in_us, cue_out_us, trimmed_us, lufs, dbtp, gain_db, method, at_ms, short_lu FROM aircopy`)
+		duration_us, cue_in_us, cue_out_us, trimmed_us, lufs, dbtp, gain_db, method, at_ms, short_lu, from_us, to_us FROM aircopy`)
 	if err != nil {
 		return nil, fmt.Errorf("load the copies on air: %w", err)
 	}
@@ -85,15 +96,16 @@ func load(ctx context.Context, db *store.DB) (map[string]row, error) {
 	for rows.Next() {
 		var w row
 		var rel, category, profile, state, reason, name, method sql.RawBytes
-		var duration, in, out, trimmed, at int64
+		var duration, in, out, trimmed, at, from, to int64
 		if err := rows.Scan(&rel, &w.size, &w.mtime, &category, &profile, &state, &reason, &name, &w.copySize,
-			&duration, &in, &out, &trimmed, &w.Integrated, &w.TruePeak, &w.Gain, &method, &at, &w.Short); err != nil {
+			&duration, &in, &out, &trimmed, &w.Integrated, &w.TruePeak, &w.Gain, &method, &at, &w.Short, &from, &to); err != nil {
 			return nil, fmt.Errorf("load the copies on air: %w", err)
 		}
 		w.category, w.profile, w.reason, w.copy, w.Method = station.Category(word(category)), word(profile), word(reason), string(name), mastering.Method(word(method))
 		w.state = stateOf(string(state))
 		w.Fit = w.state == asIs
 		w.Duration, w.CueIn, w.CueOut, w.trimmed = micros(duration), micros(in), micros(out), micros(trimmed)
+		w.from, w.to = micros(from), micros(to)
 		w.at = time.UnixMilli(at)
 		all[string(rel)] = w
 	}
@@ -125,10 +137,10 @@ func save(ctx context.Context, db *store.DB, rel string, w row) error {
 }
 
 func insert(ctx context.Context, tx *sql.Tx, rel string, w row) error {
-	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO aircopy VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO aircopy VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		[]byte(rel), w.size, w.mtime, string(w.category), w.profile, string(w.state), w.reason, []byte(w.copy), w.copySize,
 		w.Duration.Microseconds(), w.CueIn.Microseconds(), w.CueOut.Microseconds(), w.trimmed.Microseconds(),
-		w.Integrated, w.TruePeak, w.Gain, string(w.Method), w.at.UnixMilli(), w.Short)
+		w.Integrated, w.TruePeak, w.Gain, string(w.Method), w.at.UnixMilli(), w.Short, w.from.Microseconds(), w.to.Microseconds())
 	return err
 }
 

@@ -56,6 +56,7 @@ type runner struct {
 	tracks   []station.Track
 	behind   bool      // the registry has changed
 	followed time.Time // when tracks was taken from it
+	listed   int       // the last number in soon then
 	queue    []job
 	deferred int              // files put off: see troubles
 	putUntil time.Time        // when the first of them is due
@@ -144,7 +145,9 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 		case <-changed:
 			w.behind = true
 		case <-w.asked:
-			w.plan()
+			w.follow()
+		case a := <-w.anew:
+			w.decideAnew(ctx, a)
 		case done := <-results:
 			w.finish(ctx, done)
 		case m := <-previews:
@@ -175,6 +178,9 @@ func (w *runner) loop(ctx context.Context, changed <-chan struct{}) {
 // follow takes over the registry's changes.
 func (w *runner) follow() {
 	w.behind, w.followed = false, time.Now()
+	w.mu.RLock()
+	w.listed = w.asks
+	w.mu.RUnlock()
 	w.tracks = w.opt.Registry.Tracks()
 	there := make(map[string]bool, len(w.tracks))
 	for i := range w.tracks {
@@ -202,7 +208,7 @@ func (w *runner) plan() {
 	w.deferred, w.ahead, w.dirty = 0, 0, true
 	w.forgetEarly()
 	airing := map[station.Category]int{}
-	now := time.Now()
+	now, soon := time.Now(), w.waitedFor()
 	for i := range w.tracks {
 		t := &w.tracks[i]
 		profile, ok := profiles[t.Category]
@@ -223,10 +229,15 @@ func (w *runner) plan() {
 		case w.short.waits(*t, profile, now):
 			w.putOff(w.short.until)
 		default:
-			jobs = append(jobs, job{*t, profile, known && row.airs(*t)})
+			turn := soon[t.Path]
+			if early { // it airs already
+				turn = 0
+			}
+			jobs = append(jobs, job{*t, profile, known && row.airs(*t), turn})
 			w.ahead += t.Duration
 		}
 	}
+	w.arrived(soon, jobs)
 	w.queue = order(jobs)
 	w.airing, w.songs = 0, 0
 	for c, n := range airing {
@@ -365,9 +376,6 @@ func (w *runner) count(work *Work, j *job) {
 func (w *runner) workload() Work {
 	work := Work{Waiting: len(w.queue) + len(w.inWork) + w.deferred}
 	for i := range w.queue {
-		if w.queue[i].airs { // those come last
-			break
-		}
 		w.count(&work, &w.queue[i])
 	}
 	ahead := w.ahead

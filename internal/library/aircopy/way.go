@@ -20,14 +20,14 @@ const (
 )
 
 // makeWay interrupts the longest of the files in work, if what comes next cannot air
-// without its copy: a bulletin must not wait for the eight-hour recording of a festival
+// without its copy, or somebody waits for it: a bulletin must not wait for the eight-hour recording of a festival
 // that airs already. Nor must it wait for what is held up, while the machine is short.
 func (w *runner) makeWay() {
 	if len(w.queue) == 0 || len(w.inWork) < w.opt.Workers {
 		return
 	}
 	next := &w.queue[0]
-	if w.airsMeanwhile(next) || next.track.Category.Music() && w.songs > 0 {
+	if !w.urgent(next) {
 		return
 	}
 	for _, t := range w.inWork {
@@ -35,7 +35,7 @@ func (w *runner) makeWay() {
 			return
 		}
 	}
-	t := w.longest(worthWaiting * next.track.Duration.Seconds())
+	t := w.longest(worthWaiting*next.track.Duration.Seconds(), next.soon > 0)
 	if t == nil && next.track.Category == station.News {
 		t = w.heldUp()
 	}
@@ -45,11 +45,11 @@ func (w *runner) makeWay() {
 	}
 }
 
-// longest returns of the files in work that air meanwhile the one with the most left, in
-// seconds of audio; nil where none has so much.
-func (w *runner) longest(least float64) (longest *task) {
+// longest returns of the files in work that air meanwhile, or of all that nobody waits for,
+// the one with the most left, in seconds of audio; nil where none has so much.
+func (w *runner) longest(least float64, all bool) (longest *task) {
 	for rel, t := range w.inWork {
-		if !w.airsMeanwhile(&t.job) || w.interrupted[rel] >= mostInterruptions {
+		if !w.airsMeanwhile(&t.job) && (!all || t.soon > 0 || t.track.Category == station.News) || w.interrupted[rel] >= mostInterruptions {
 			continue
 		}
 		if left := t.track.Duration.Seconds() * (1 - float64(t.share.Load())/1000); left > 0 && left >= least {

@@ -53,7 +53,8 @@ func (r *Rack) work(ctx context.Context, t *task) result {
 		return result{task: t, err: err}
 	}
 	profile.Brief = t.track.Category == station.SFX
-	rec, err := r.opt.Master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Replace: true, Trim: true, KeepFit: true, Room: room},
+	from, to := cutOf(t.track)
+	rec, err := r.opt.Master.Do(ctx, mastering.Job{In: in, Out: out, Profile: profile, Replace: true, Trim: true, From: from, To: to, KeepFit: true, Room: room},
 		func(share float64) {
 			t.share.Store(int64(1000 * share))
 			_ = hold(ctx) // between two pieces of audio; when ctx ends, so does the work
@@ -61,7 +62,7 @@ func (r *Rack) work(ctx context.Context, t *task) result {
 	w := row{
 		size: t.track.Size, mtime: t.track.ModTime.UnixNano(), category: t.track.Category, profile: t.profile,
 		copy: t.had.copy, copySize: t.had.copySize, Outcome: rec.Outcome, trimmed: rec.TrimmedIn + rec.TrimmedOut,
-		at: time.UnixMilli(time.Now().UnixMilli()),
+		from: from, to: to, at: time.UnixMilli(time.Now().UnixMilli()),
 	}
 	var no *mastering.RefusedError
 	switch {

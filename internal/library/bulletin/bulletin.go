@@ -72,6 +72,7 @@ type Maker struct {
 	last    Result
 	lastErr error
 	tried   time.Time
+	outside outside // as the weather was last told
 }
 
 // New makes a Maker.
@@ -110,10 +111,11 @@ func (m *Maker) Make(ctx context.Context, at time.Time) (Result, error) {
 		}
 		sweep(m.o.Dir, now)
 		path, at := freePath(m.o.Dir, at)
-		r, err := m.make(ctx, at, path)
+		r, err := m.make(ctx, m.next(at, path))
 		if err != nil {
 			return Result{}, err
 		}
+		m.tell("bulletin made", r)
 		if r.Retired, err = retired(m.o.Dir, filepath.Base(r.Path), now, m.o.Keep); err != nil {
 			m.o.Log.Warn("old bulletins not archived", "err", err) // the new one airs all the same
 		}
@@ -123,7 +125,13 @@ func (m *Maker) Make(ctx context.Context, at time.Time) (Result, error) {
 
 // MakeFile makes a bulletin for the given time and writes it to path.
 func (m *Maker) MakeFile(ctx context.Context, at time.Time, path string) (Result, error) {
-	return m.inTurn(ctx, func() (Result, error) { return m.make(ctx, at, path) })
+	return m.inTurn(ctx, func() (Result, error) {
+		r, err := m.make(ctx, m.next(at, path))
+		if err == nil {
+			m.tell("bulletin made", r)
+		}
+		return r, err
+	})
 }
 
 func (m *Maker) inTurn(ctx context.Context, f func() (Result, error)) (Result, error) {
@@ -152,46 +160,59 @@ func (m *Maker) inTurn(ctx context.Context, f func() (Result, error)) (Result, e
 	return r, err
 }
 
+// order is one bulletin to be made.
+type order struct {
+	at        time.Time // the time that it tells
+	path      string
+	headlines func() ([]string, error) // asked once, after the weather
+	show      func(Stage)
+}
+
+// next is the order for a bulletin of the station: with the headlines of its file.
+func (m *Maker) next(at time.Time, path string) order {
+	return order{at, path, func() ([]string, error) { return ReadHeadlines(m.o.Headlines) }, m.o.Progress}
+}
+
 // make gathers, speaks, joins and masters, and puts the file in place whole.
-func (m *Maker) make(ctx context.Context, at time.Time, path string) (Result, error) {
-	temp, err := os.MkdirTemp(filepath.Dir(path), tempPrefix) // where the file will be, so that it moves whole
+func (m *Maker) make(ctx context.Context, o order) (Result, error) {
+	temp, err := os.MkdirTemp(filepath.Dir(o.path), tempPrefix) // where the file will be, so that it moves whole
 	if err != nil {
 		return Result{}, fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // the next run sweeps what is left
-	m.o.Progress(Gathering)
-	segments := m.gather(ctx, at)
-	var spares []Segment
-	if short(segments) {
-		spares = m.spares(at)
-	}
+	o.show(Gathering)
+	outside := m.look(ctx)
+	script := m.write(o.at, outside, o.headlines)
 
-	m.o.Progress(Speaking)
-	spoken := append(segments, spares...) // in one go, so that one voice speaks all
+	o.show(Speaking)
+	spoken := append(script.Segments, script.Spares...) // in one go, so that one voice speaks all
 	voices, err := m.speak(ctx, spoken)
 	if err != nil {
 		return Result{}, err
 	}
-	n := len(segments)
-	segments, voices = fill(spoken[:n], voices[:n], spoken[n:], voices[n:])
-	m.o.Progress(Joining)
+	n := len(script.Segments)
+	segments, voices := fill(spoken[:n], voices[:n], spoken[n:], voices[n:])
+	o.show(Joining)
 	joined, tempo, err := join(ctx, segments, voices)
 	if err != nil {
 		return Result{}, err
 	}
-	m.o.Progress(Mastering)
-	made, err := m.master(ctx, joined, temp, path)
+	o.show(Mastering)
+	made, err := m.master(ctx, joined, temp, o.path)
 	if err != nil {
 		return Result{}, err
 	}
-	m.o.Progress(Done)
-	r := Result{Path: path, At: at, Duration: joined.length(), Tempo: tempo, Mastered: made, Segments: segments}
-	attrs := []any{"file", filepath.Base(path), "length", r.Duration.Round(time.Millisecond), "lufs", math.Round(100*made.Integrated) / 100, "dbtp", math.Round(100*made.TruePeak) / 100}
+	o.show(Done)
+	return Result{Path: o.path, At: o.at, Duration: joined.length(), Tempo: tempo, Mastered: made, Segments: segments}, nil
+}
+
+// tell logs what was made.
+func (m *Maker) tell(what string, r Result) {
+	attrs := []any{"file", filepath.Base(r.Path), "length", r.Duration.Round(time.Millisecond), "lufs", math.Round(100*r.Mastered.Integrated) / 100, "dbtp", math.Round(100*r.Mastered.TruePeak) / 100}
 	if missing := r.Problems(); len(missing) > 0 { // a station without headlines is no fault
 		attrs = append(attrs, "without", missing)
 	}
-	m.o.Log.Info("bulletin made", attrs...)
-	return r, nil
+	m.o.Log.Info(what, attrs...)
 }
 
 // speak has the segments spoken that have a text, and returns their sound.

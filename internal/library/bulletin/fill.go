@@ -1,6 +1,7 @@
 package bulletin
 
 import (
+	"slices"
 	"time"
 	"unicode"
 
@@ -24,7 +25,7 @@ const (
 // spares are sentences that need no weather and no headlines, in the order in which
 // they are used: the date in both calendars, what comes up, a courtesy.
 func (m *Maker) spares(at time.Time) []Segment {
-	out := []Segment{{Kind: Date, Text: arabic.DateSentence(at.In(m.o.Zone))}}
+	out := []Segment{said(Date, arabic.DateSentence(at.In(m.o.Zone)))}
 	var sentences []string
 	if m.o.ComingUp != nil {
 		up := m.o.ComingUp(at)
@@ -32,7 +33,7 @@ func (m *Maker) spares(at time.Time) []Segment {
 		sentences = sentences[:min(len(sentences), 1+mostComing)]
 	}
 	for _, text := range append(sentences, courtesies(m.o.Station)...) {
-		out = append(out, Segment{Kind: Programme, Text: text})
+		out = append(out, said(Programme, text))
 	}
 	return out
 }
@@ -100,6 +101,7 @@ func (s Segment) and(next Segment) Segment {
 		return next
 	}
 	s.Text += " " + next.Text
+	s.Sentences = slices.Concat(s.Sentences, next.Sentences)
 	return s
 }
 

@@ -33,15 +33,6 @@ var (
 // long is cut at a word. UTF-8, UTF-16 with its mark, and Windows-1256 are
 // read. A file that is missing or says nothing is an error.
 func ReadHeadlines(path string) ([]string, error) {
-	lines, err := headlinesOf(path, mostHeadlines)
-	if err == nil && len(lines) == 0 {
-		err = fmt.Errorf("%s holds no headline", filepath.Base(path))
-	}
-	return lines, err
-}
-
-// headlinesOf reads the first headlines of a file.
-func headlinesOf(path string, most int) ([]string, error) {
 	if path == "" {
 		return nil, errNoFile
 	}
@@ -49,7 +40,16 @@ func headlinesOf(path string, most int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, _ := spoken(decodeText(raw), most)
+	return firstOf(raw, filepath.Base(path))
+}
+
+// firstOf returns the headlines that are read of a file's content; name is the file's, for
+// the error.
+func firstOf(raw []byte, name string) ([]string, error) {
+	lines, _ := spoken(decodeText(raw), mostHeadlines)
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("%s holds no headline", name)
+	}
 	return lines, nil
 }
 

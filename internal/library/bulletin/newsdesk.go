@@ -20,6 +20,8 @@ const mostKept = 50
 // AnyVersion has SetHeadlines replace the file whatever is in it.
 const AnyVersion = "any"
 
+var errUnset = fmt.Errorf("%w: set bulletin.headlines: %w", errNoFile, station.ErrConflict)
+
 // noVersion is that of a file that is missing.
 const noVersion = "missing"
 
@@ -37,7 +39,7 @@ type Kept struct {
 // station.ErrConflict: no file is set.
 func (m *Maker) Headlines() (Kept, error) {
 	if m.o.Headlines == "" {
-		return Kept{}, fmt.Errorf("%w: set bulletin.headlines: %w", errNoFile, station.ErrConflict)
+		return Kept{}, errUnset
 	}
 	raw, err := readRegular(m.o.Headlines)
 	switch {

@@ -1,6 +1,7 @@
 package bulletin
 
 import (
+	"strings"
 	"time"
 
 	"github.com/athir-radio/athir/internal/sound/mastering"
@@ -38,12 +39,18 @@ const (
 
 // Segment is one part of a bulletin.
 type Segment struct {
-	Kind    Kind
-	Text    string        // what is said; empty when there was nothing to say
-	Voice   string        // who said it; empty when it is not in the bulletin
-	At      time.Duration // where it begins
-	Length  time.Duration
-	Problem string // why it is not in the bulletin
+	Kind      Kind
+	Text      string        // what is said; empty when there was nothing to say
+	Sentences []string      // that the text is made of, with a space between them
+	Voice     string        // who said it; empty when it is not in the bulletin
+	At        time.Duration // where it begins
+	Length    time.Duration
+	Problem   string // why it is not in the bulletin
+}
+
+// said is a segment of sentences.
+func said(kind Kind, sentences ...string) Segment {
+	return Segment{Kind: kind, Text: strings.Join(sentences, " "), Sentences: sentences}
 }
 
 // Result is a bulletin that was made.

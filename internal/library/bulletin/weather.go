@@ -26,6 +26,46 @@ const (
 	weatherAge  = 3 * time.Hour // the service renews it every quarter of an hour
 )
 
+// outside is the weather as it was told, or why it was not.
+type outside struct {
+	weather arabic.Weather
+	err     error
+	at      time.Time // zero: it was never asked for
+}
+
+var (
+	errNoWeather   = errors.New("not asked for")
+	errNotAskedYet = errors.New("not asked yet")
+)
+
+// look asks for the weather and remembers the answer.
+func (m *Maker) look(ctx context.Context) outside {
+	if m.o.Weather == nil {
+		return outside{err: errNoWeather}
+	}
+	w, err := m.o.Weather.Now(ctx)
+	out := outside{w, err, m.now()}
+	if ctx.Err() == nil { // else nobody waited for the answer
+		m.mu.Lock()
+		m.outside = out
+		m.mu.Unlock()
+	}
+	return out
+}
+
+// remembered is the weather as it was last told, while that still holds. It asks nobody.
+func (m *Maker) remembered() outside {
+	if m.o.Weather == nil {
+		return outside{err: errNoWeather}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.outside.at.IsZero() || m.now().Sub(m.outside.at) > weatherAge {
+		return outside{err: errNotAskedYet}
+	}
+	return m.outside
+}
+
 // OpenMeteo is the weather of Cairo.
 type OpenMeteo struct {
 	url    string

@@ -1,7 +1,6 @@
 package bulletin
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -43,33 +42,30 @@ func TimeSentence(at time.Time, zone *time.Location) string {
 	return arabic.TimeSentence(local.Hour(), local.Minute(), place)
 }
 
-// gather writes the four segments. A missing part is a problem of its segment, never of
-// the bulletin.
-func (m *Maker) gather(ctx context.Context, at time.Time) []Segment {
-	weather, headlines := Segment{Kind: Weather}, Segment{Kind: Headlines}
-	switch {
-	case m.o.Weather == nil:
-		weather.Problem = "not asked for"
-	default:
-		w, err := m.o.Weather.Now(ctx)
-		if err != nil {
-			weather.Problem = err.Error()
-			break
-		}
-		weather.Text = arabic.WeatherSentence(w, cairo)
-	}
-	lines, err := ReadHeadlines(m.o.Headlines)
-	if err != nil {
-		headlines.Problem = err.Error()
+// write writes what a bulletin says. A missing part is a problem of its segment, never
+// of the bulletin.
+func (m *Maker) write(at time.Time, out outside, headlines func() ([]string, error)) Script {
+	weather, news := Segment{Kind: Weather}, Segment{Kind: Headlines}
+	if out.err != nil {
+		weather.Problem = out.err.Error()
 	} else {
-		headlines.Text = headlinesOpen + " " + strings.Join(sentences(lines), " ")
+		weather = said(Weather, arabic.WeatherSentence(out.weather, cairo))
 	}
-	return []Segment{
-		{Kind: Time, Text: opening(m.o.Station) + " " + TimeSentence(at, m.o.Zone)},
+	if lines, err := headlines(); err != nil {
+		news.Problem = err.Error()
+	} else {
+		news = said(Headlines, append([]string{headlinesOpen}, sentences(lines)...)...)
+	}
+	s := Script{At: at, Segments: []Segment{
+		said(Time, opening(m.o.Station), TimeSentence(at, m.o.Zone)),
 		weather,
-		headlines,
-		{Kind: Return, Text: closing(m.o.Station)},
+		news,
+		said(Return, closing(m.o.Station)),
+	}}
+	if short(s.Segments) {
+		s.Spares = m.spares(at)
 	}
+	return s
 }
 
 // sentences ends each headline, so that the voice falls between them.

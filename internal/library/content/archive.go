@@ -33,7 +33,8 @@ type Moved struct {
 //
 // Step 4 alone would be safe; step 1 lets a track among the next 40 air as
 // announced. A kept path is no longer planned, so a later run can archive it. An
-// error, or the end of ctx, leaves every file either archived, or kept in place.
+// error, or the end of ctx, leaves every file either archived, or kept in place. Run
+// archives what was kept once it may leave.
 // Batches of several callers run one after another.
 func (c *Content) Archive(ctx context.Context, paths []string, reason string) (Moved, error) {
 	return c.archive(ctx, paths, reason, 0)
@@ -42,6 +43,11 @@ func (c *Content) Archive(ctx context.Context, paths []string, reason string) (M
 func (c *Content) archive(ctx context.Context, paths []string, reason string, run int64) (Moved, error) {
 	c.moving.Lock()
 	defer c.moving.Unlock()
+	return c.takeOut(ctx, paths, reason, run)
+}
+
+// takeOut is archive for one who has c.moving.
+func (c *Content) takeOut(ctx context.Context, paths []string, reason string, run int64) (Moved, error) {
 	m := Moved{Left: map[string]string{}}
 	if len(paths) == 0 {
 		return m, nil
@@ -81,7 +87,11 @@ func (c *Content) archive(ctx context.Context, paths []string, reason string, ru
 	}
 	if len(m.Archived) > 0 {
 		c.log.Info("files archived", "files", len(m.Archived), "kept", len(m.Kept), "reason", reason)
-		err = errors.Join(err, c.catchUp(ctx))
+		var out []string
+		for _, p := range m.Archived {
+			out = append(out, twins.paths(p)...)
+		}
+		err = errors.Join(err, c.catchUp(ctx, out...))
 	}
 	return m, cmp.Or(err, context.Cause(ctx))
 }

@@ -73,7 +73,7 @@ type stopped struct {
 	asked chan struct{}
 }
 
-func (s stopped) Scan(ctx context.Context) error {
+func (s stopped) Scan(ctx context.Context, _ ...string) error {
 	close(s.asked)
 	<-ctx.Done()
 	return ctx.Err()

@@ -111,6 +111,8 @@ type Content struct {
 	hear func(ctx context.Context, path string, longest time.Duration, hold wait) (heard, error)
 	now  func() time.Time
 
+	lateEvery time.Duration
+
 	hidden atomic.Pointer[map[string]bool]
 
 	moving sync.Mutex        // guards moves in the media folder, and:
@@ -151,7 +153,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Content, error) {
 		}
 	}
 	c := &Content{
-		opt: opt, db: db, log: opt.Log, disk: realDisk{}, hear: listen, now: opt.Now,
+		opt: opt, db: db, log: opt.Log, disk: realDisk{}, hear: listen, now: opt.Now, lateEvery: lateEvery,
 		gone: map[string]bool{}, fresh: map[string]bool{}, alias: map[string]string{}, health: map[string]Health{},
 	}
 	c.hidden.Store(&map[string]bool{})
@@ -246,7 +248,8 @@ func (o *Options) keep(category station.Category) int {
 // Run settles interrupted moves of an earlier process, then refreshes every
 // Options.Every, counted from the end of the last refresh of any trigger and any
 // process. The first starts AfterBoot after the start at the earliest, so that the
-// station is on air and its library scanned before anything changes.
+// station is on air and its library scanned before anything changes. Meanwhile what could not
+// leave for the archive is looked at again.
 // Run returns when ctx has ended and its own refresh with it.
 func (c *Content) Run(ctx context.Context) error {
 	if end, err := c.begin("recovery"); err == nil { // else the task that holds the pipeline recovers
@@ -267,6 +270,8 @@ func (c *Content) Run(ctx context.Context) error {
 	c.mu.Unlock()
 	daily := time.NewTicker(tidyEvery)
 	defer daily.Stop()
+	late := time.NewTicker(c.lateEvery)
+	defer late.Stop()
 	for ctx.Err() == nil {
 		next := c.next(started)
 		wait, free := time.Duration(1<<62), c.whenFree()
@@ -279,6 +284,8 @@ func (c *Content) Run(ctx context.Context) error {
 		case <-free: // a refresh by hand has ended: count anew
 		case <-daily.C:
 			c.tidy(ctx)
+		case <-late.C:
+			c.late(ctx)
 		case <-timer.C:
 			if c.next(started).After(c.now()) {
 				break // somebody has refreshed meanwhile

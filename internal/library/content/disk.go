@@ -3,12 +3,10 @@ package content
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -37,6 +35,7 @@ func (realDisk) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) 
 func (realDisk) MkdirAll(dir string) error              { return os.MkdirAll(dir, 0o755) }
 func (realDisk) Remove(path string) error               { return os.Remove(path) }
 
+// Rename is file.RenameNew also where the file system knows neither way.
 func (realDisk) Rename(from, to string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
@@ -52,41 +51,8 @@ func (realDisk) Rename(from, to string) error {
 	return os.Rename(from, to)
 }
 
-func (realDisk) Copy(ctx context.Context, from, to string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // read only
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	if _, err = io.Copy(out, until{ctx, in}); err != nil {
-		return err
-	}
-	if err = out.Sync(); err != nil {
-		return err
-	}
-	return os.Chtimes(to, time.Time{}, info.ModTime())
-}
-
-// until reads until a context ends.
-type until struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (u until) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.r.Read(p)
+func (realDisk) Copy(ctx context.Context, from, to string) error {
+	return file.Copy(ctx, from, to, 0o644)
 }
 
 func (realDisk) SyncDir(dir string) error { return file.SyncDir(dir) }

@@ -64,9 +64,14 @@ func (c *Content) setHidden(next map[string]bool) {
 	}
 }
 
-// rescan makes the registry scan the media folder. Files archived just now stay
-// hidden until the next rescan, because followers of the registry may lag.
-func (c *Content) rescan(ctx context.Context) error {
+// mostLooked is how many paths are looked at one by one: a walk over everything is quicker for
+// more.
+const mostLooked = 200
+
+// rescan makes the registry scan the media folder, or look at those paths that changed. Files
+// archived just now stay hidden until the next rescan, because followers of the registry may
+// lag.
+func (c *Content) rescan(ctx context.Context, paths ...string) error {
 	all, err := c.entries(ctx, "state = 'archived'")
 	if err != nil {
 		return err
@@ -75,7 +80,10 @@ func (c *Content) rescan(ctx context.Context) error {
 		c.gone[e.path] = true
 	}
 	c.publish(ctx)
-	if err := c.opt.Registry.Scan(ctx); err != nil {
+	if len(paths) > mostLooked {
+		paths = nil
+	}
+	if err := c.opt.Registry.Scan(ctx, paths...); err != nil {
 		return fmt.Errorf("register the media folder: %w", err)
 	}
 	still := c.fresh
@@ -95,12 +103,12 @@ const lastLook = 2 * time.Second
 
 // catchUp is rescan after a move: it finishes even if the caller has ended, within
 // lastLook. Without it, archived files stay hidden until the next rescan.
-func (c *Content) catchUp(ctx context.Context) error {
+func (c *Content) catchUp(ctx context.Context, paths ...string) error {
 	look, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastLook, cancel) })
 	defer stop()
-	return c.rescan(look)
+	return c.rescan(look, paths...)
 }
 
 func exists(full string) bool {

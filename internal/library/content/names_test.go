@@ -1,61 +1,13 @@
 package content
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
 	"github.com/athir-radio/athir/internal/station"
 )
-
-func TestNamesFromOutsideMakePlainFileNames(t *testing.T) {
-	for _, c := range []struct{ artist, title, fallback, want string }{
-		{"أم كلثوم", "إنت عمري", "", "أم كلثوم - إنت عمري.mp3"},
-		{"", "عمرو دياب: تملّي معاك", "", "عمرو دياب تملّي معاك.mp3"},
-		{"AC/DC", "T.N.T.", "", "AC DC - T.N.T.mp3"},
-		{"", "../../etc/passwd", "", "etc passwd.mp3"},
-		{"", "..", "from the id", "from the id.mp3"},
-		{"", "\x00\u202egnos", "", "gnos.mp3"},
-		{"", "~hidden~", "", "hidden.mp3"},
-		{"", "song.part", "", "song_part.mp3"},
-		{"Only an artist", "", "id 7", "id 7.mp3"},
-		{"", "", "", "untitled.mp3"},
-		{"", "a\xffb", "", "ab.mp3"},
-		{"", strings.Repeat("ن", 100), "", strings.Repeat("ن", 58) + ".mp3"},
-		{"", "زه‌ب", "", "زه‌ب.mp3"},
-	} {
-		if got := FileName(c.artist, c.title, c.fallback); got != c.want {
-			t.Errorf("%q, %q, %q: got %q, want %q", c.artist, c.title, c.fallback, got, c.want)
-		}
-	}
-	if got := numbered(strings.Repeat("ن", 58)+".mp3", 12); len(got) > longestName || !strings.HasSuffix(got, " (12).mp3") || !utf8.ValidString(got) {
-		t.Errorf("numbered: %q", got)
-	}
-}
-
-func TestAnyTextMakesAFileNameThatCanBeMade(t *testing.T) {
-	dir := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("./\\~ :\x00\n\u202e\u200cab.partmپن"))), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
-		name := FileName(text.Draw(t, "artist"), text.Draw(t, "title"), text.Draw(t, "fallback"))
-		stem := strings.TrimSuffix(name, ".mp3")
-		if len(name) > longestName || !utf8.ValidString(name) || !strings.HasSuffix(name, ".mp3") || stem == "" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") ||
-			strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsAny(name, "/\\\u202e") || strings.HasSuffix(strings.ToLower(stem), ".part") {
-			t.Fatalf("%q", name)
-		}
-		full := filepath.Join(dir, numbered(name, rapid.IntRange(1, 1000).Draw(t, "n")))
-		if err := errors.Join(os.WriteFile(full, nil, 0o600), os.Remove(full)); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
 
 func TestLengthsOfEachKind(t *testing.T) {
 	for _, c := range []struct {

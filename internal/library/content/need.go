@@ -18,8 +18,9 @@ type Registry interface {
 	Refused() map[string]string
 	// Scan returns once files added or removed before the call are registered
 	// and the planners have been told. Scans run one after another: none brings
-	// back what an earlier one removed.
-	Scan(ctx context.Context) error
+	// back what an earlier one removed. With paths only those are looked at, at once: whole
+	// files, or ones that are gone.
+	Scan(ctx context.Context, paths ...string) error
 }
 
 // OnAir is what is on air and planned.

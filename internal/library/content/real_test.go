@@ -61,7 +61,7 @@ func (s shelf) Broken() map[string]string {
 
 func (s shelf) Refused() map[string]string { return nil }
 
-func (s shelf) Scan(ctx context.Context) error {
+func (s shelf) Scan(ctx context.Context, _ ...string) error {
 	_, err := s.Library.Scan(ctx, nil)
 	return err
 }

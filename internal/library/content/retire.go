@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -26,6 +27,12 @@ const (
 	reasonDuplicate = "duplicate" // the same recording is there, and better
 )
 
+// Reasons lists what this package archives files for. They are codes: what reads the journal,
+// a page in another language too, tells them apart by them.
+func Reasons() []string {
+	return []string{ReasonReplaced, ReasonOutdated, reasonRetired, reasonJunk, reasonDuplicate}
+}
+
 // junk reports reasons for which a file does not come back by itself.
 func junk(reason string) bool {
 	return reason == reasonJunk || reason == reasonDuplicate
@@ -37,7 +44,9 @@ const settled = 24 * time.Hour
 // retire archives files that earlier runs kept, and fetched tracks beyond a category's
 // cap. It never touches the operator's own files, which include those of the inbox.
 func (r *run) retire(ctx context.Context) error {
-	again, err := r.keptBefore(ctx)
+	r.c.moving.Lock()
+	again, err := r.c.keptBefore(ctx, r.id)
+	r.c.moving.Unlock()
 	if err != nil {
 		return err
 	}
@@ -67,32 +76,62 @@ func (c *Content) surplus(ctx context.Context) ([]string, error) {
 	return paths, nil
 }
 
-// keptBefore lists files that an earlier run could not archive. Entries whose file is
-// gone or replaced are closed.
-func (r *run) keptBefore(ctx context.Context) ([]string, error) {
-	r.c.moving.Lock()
-	defer r.c.moving.Unlock()
-	all, err := r.c.entries(ctx, "state = 'kept' AND run <> ?", r.id)
+// late archives files that could not leave while they were on the air or about to be.
+func (c *Content) late(ctx context.Context) {
+	c.moving.Lock()
+	defer c.moving.Unlock()
+	paths, err := c.keptBefore(ctx, noRun)
+	if err == nil && len(paths) > 0 {
+		_, err = c.takeOut(ctx, paths, "", 0)
+	}
+	if err != nil && ctx.Err() == nil {
+		c.log.Error("cannot archive what has aired meanwhile: it is tried again", "err", err)
+	}
+}
+
+const (
+	// lateEvery is how often files are looked at that were on the air, or about to be, as
+	// they were archived. They are planned no more, so most may leave after a minute or two.
+	lateEvery = time.Minute
+	noRun     = -1
+)
+
+// keptBefore lists files that could not be archived, but for those of a run. Entries whose
+// file is gone or replaced are closed. The caller has c.moving.
+func (c *Content) keptBefore(ctx context.Context, run int64) ([]string, error) {
+	all, err := c.entries(ctx, "state = 'kept' AND run <> ?", run)
 	var out []string
 	for i := range all {
 		e := &all[i]
-		full, ok := inside(r.c.opt.Media, e.path)
-		s, err := r.c.look(full, e.stamp)
+		full, ok := inside(c.opt.Media, e.path)
+		s, err := c.look(full, e.stamp)
 		switch {
 		case !ok || err != nil:
+		case s == nothing && c.away(): // what is behind a mount has not gone
 		case s == same:
 			out = append(out, e.path)
 		case s == nothing:
-			err = r.c.turn(ctx, e, lost, "the file is gone from the media folder")
+			err = c.turn(ctx, e, lost, "the file is gone from the media folder")
 		default:
-			err = r.c.turn(ctx, e, dropped, "another file has the name")
+			err = c.turn(ctx, e, dropped, "another file has the name")
 		}
 		if err != nil {
 			return out, err
 		}
 	}
-	r.c.publish(ctx)
+	c.publish(ctx)
 	return out, err
+}
+
+// away reports that the media folder cannot be listed, or is the empty one beneath a mount.
+func (c *Content) away() bool {
+	f, err := os.Open(c.opt.Media)
+	if err != nil {
+		return true
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	names, _ := f.Readdirnames(1)
+	return len(names) == 0
 }
 
 // fetchedTrack is a track that this pipeline brought.

@@ -57,6 +57,7 @@ type onAir struct {
 	last     string
 	rebuilt  int
 	dangling []string
+	looked   []string // what the last Scan was asked for; nil: everything
 }
 
 const rotationLength = 60
@@ -88,7 +89,7 @@ func (s *onAir) Refused() map[string]string {
 	return out
 }
 
-func (s *onAir) Scan(context.Context) error {
+func (s *onAir) Scan(_ context.Context, paths ...string) error {
 	s.scan.Lock() // an older look at the folder never comes after a newer one
 	defer s.scan.Unlock()
 	var tracks []station.Track
@@ -101,7 +102,7 @@ func (s *onAir) Scan(context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tracks = tracks
+	s.tracks, s.looked = tracks, paths
 	return nil
 }
 

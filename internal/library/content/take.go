@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/filename"
 	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/library/content/source"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
@@ -311,7 +312,7 @@ func (c *Content) place(ctx context.Context, it *item, file string) error {
 		return err
 	}
 	fallback := filepath.Base(strings.ReplaceAll(it.from.ID, "\\", "/"))
-	name := FileName(it.from.Artist, it.from.Title, strings.TrimSuffix(fallback, filepath.Ext(fallback)))
+	name := filename.Of(it.from.Artist, it.from.Title, strings.TrimSuffix(fallback, filepath.Ext(fallback)), ".mp3")
 	for {
 		rel, err := c.freePath(ctx, it.category, name)
 		if err != nil {

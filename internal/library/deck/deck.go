@@ -133,47 +133,26 @@ func (d *Deck) Find(path string) (station.Track, bool) { return d.Snapshot().Fin
 
 // Subscribe implements scheduler.Library.
 func (d *Deck) Subscribe() (<-chan struct{}, func()) {
-	made, end := d.rack.Subscribe()
-	left, leave := d.subs.Subscribe()
-	came, part := (<-chan struct{})(nil), func() {}
+	all := []func() (<-chan struct{}, func()){d.rack.Subscribe, d.subs.Subscribe}
 	if d.guests != nil {
-		came, part = d.guests.Subscribe()
+		all = append(all, d.guests.Subscribe)
 	}
-	out, stop := make(chan struct{}, 1), make(chan struct{})
-	var done sync.WaitGroup
-	done.Go(func() {
-		for {
-			select {
-			case <-made:
-			case <-left:
-			case <-came:
-			case <-stop:
-				return
-			}
-			select {
-			case out <- struct{}{}:
-			default:
-			}
-		}
-	})
-	return out, sync.OnceFunc(func() {
-		close(stop)
-		done.Wait()
-		end()
-		leave()
-		part()
-	})
+	return signal.Any(all...)
 }
 
 // followPatience bounds how long the on-air copies may take to follow the registry.
 const followPatience = 30 * time.Second
 
-// Scan compares the media folder with the registry, and returns once removed files
-// have left the deck.
-func (d *Deck) Scan(ctx context.Context) error {
+// Scan compares the media folder with the registry, or some paths in it, and returns once
+// removed files have left the deck.
+func (d *Deck) Scan(ctx context.Context, paths ...string) error {
 	changed, stop := d.rack.Subscribe()
 	defer stop()
-	if _, err := d.lib.Scan(ctx, nil); err != nil {
+	look := func() (media.Report, error) { return d.lib.Scan(ctx, nil) }
+	if len(paths) > 0 {
+		look = func() (media.Report, error) { return d.lib.Look(ctx, paths...) }
+	}
+	if _, err := look(); err != nil {
 		return fmt.Errorf("register the library: %w", err)
 	}
 	late := time.NewTimer(followPatience)

@@ -123,7 +123,7 @@ const (
 // and gigabytes without a result.
 func whole(file *os.File, info fs.FileInfo) error {
 	if info.Size() > maxSize {
-		return &refusal{reason: "larger than 8 GiB"}
+		return &refusal{reason: "larger than 8 GiB", kind: Oversize}
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || info.Size() <= maxDense || st.Blocks*512 >= info.Size()/2 {
@@ -133,5 +133,5 @@ func whole(file *os.File, info fs.FileInfo) error {
 	if hole, err := file.Seek(0, unix.SEEK_HOLE); err != nil || hole >= info.Size() {
 		return nil //nolint:nilerr // one that cannot tell
 	}
-	return &refusal{reason: "has holes: not copied whole?"}
+	return &refusal{reason: "has holes: not copied whole?", kind: Damaged}
 }

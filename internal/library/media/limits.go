@@ -43,11 +43,11 @@ func fitsIn(category station.Category, info *audiofile.Info) error {
 	longest := longestOf(category)
 	switch rate := info.SampleRate; {
 	case rate != 0 && (rate < lowestRate || rate > highestRate):
-		return &refusal{reason: fmt.Sprintf("its sample rate is %d Hz: %d to %d can be played", rate, lowestRate, highestRate)}
+		return &refusal{reason: fmt.Sprintf("its sample rate is %d Hz: %d to %d can be played", rate, lowestRate, highestRate), kind: OddRate}
 	case info.Duration < briefest:
-		return &refusal{reason: fmt.Sprintf("it is too short: %s; at least %s are needed", info.Duration.Round(time.Millisecond), briefest)}
+		return &refusal{reason: fmt.Sprintf("it is too short: %s; at least %s are needed", info.Duration.Round(time.Millisecond), briefest), kind: TooShort}
 	case info.Duration > longest:
-		return &refusal{reason: fmt.Sprintf("it lasts %s: a file of %s lasts %s at most", info.Duration.Round(time.Second), category, span(longest))}
+		return &refusal{reason: fmt.Sprintf("it lasts %s: a file of %s lasts %s at most", info.Duration.Round(time.Second), category, span(longest)), kind: TooLong}
 	}
 	return nil
 }

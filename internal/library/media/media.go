@@ -63,6 +63,7 @@ type Library struct {
 	// turn is held by the pass or reload that works on the registry. It guards
 	// the fields below.
 	turn     chan struct{}
+	asides   chan aside // to the pass under way
 	registry *registry
 	// elsewhere: the registry belongs to another root. Until the first whole
 	// scan of this root ends, only what that scan found is published.
@@ -71,6 +72,7 @@ type Library struct {
 	scannedAt  time.Time
 	problem    string
 	scanning   bool
+	passing    bool
 	texts      interner
 
 	late  lateFiles
@@ -87,7 +89,7 @@ func Open(ctx context.Context, db *store.DB, opt Options) (*Library, error) {
 		return nil, fmt.Errorf("open library: %w", err)
 	}
 	l := &Library{
-		db: db, opt: opt, notifier: inotify, turn: make(chan struct{}, 1), texts: interner{},
+		db: db, opt: opt, notifier: inotify, turn: make(chan struct{}, 1), asides: make(chan aside), texts: interner{},
 		late: lateFiles{first: lateFirst, files: map[string]lateFile{}},
 	}
 	saved, err := load(ctx, db)
@@ -128,7 +130,7 @@ func (l *Library) show(r *registry) {
 	old := l.snapshot.Load()
 	next := &Snapshot{
 		Tracks: r.tracks, Quarantined: r.refused, Generation: 1,
-		ScannedAt: l.scannedAt, Scanning: l.scanning, Problem: cmp.Or(l.problem, l.late.problem()),
+		ScannedAt: l.scannedAt, Scanning: l.scanning, Passing: l.passing, Problem: cmp.Or(l.problem, l.late.problem()),
 	}
 	if old != nil && sameSlice(old.Tracks, next.Tracks) {
 		next.Decks = old.Decks

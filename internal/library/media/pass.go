@@ -23,6 +23,7 @@ type pass struct {
 	lib    *Library
 	base   *registry
 	scopes []string
+	again  bool // what is quarantined or late is read though it has not changed
 	// waited holds files that were being written when last seen: one that has
 	// not changed since is finished.
 	waited map[string]fileStamp
@@ -47,9 +48,9 @@ type pass struct {
 	machine   error // the first fault of the machine, not of a file
 }
 
-func newPass(l *Library, in *files, scopes []string, waited map[string]fileStamp, hold func()) *pass {
+func newPass(l *Library, in *files, t task, hold func()) *pass {
 	return &pass{
-		lib: l, base: l.registry, scopes: scopes, waited: waited, hold: hold,
+		lib: l, base: l.registry, scopes: t.scopes, again: t.again, waited: t.waited, hold: hold,
 		batches: make(chan batch, 16), queue: newQueue(), results: make(chan change, 64), reader: reader{files: in},
 		seenTracks: make([]atomic.Bool, len(l.registry.tracks)), seenRefused: make([]atomic.Bool, len(l.registry.refused)),
 		unsettled: map[string]fileStamp{}, late: map[string]lateFile{}, waiting: map[string]bool{},
@@ -99,7 +100,7 @@ func (p *pass) walk(ctx context.Context, entering func(string)) {
 		},
 		refuse: func(rel, reason string) {
 			p.seen.Add(1)
-			p.refuse(ctx, rel, &refusal{reason, true}, fileStamp{}, 0)
+			p.refuse(ctx, rel, &refusal{reason: reason, passes: true}, fileStamp{}, 0)
 		},
 		unreadable: p.unreadable,
 	}
@@ -154,7 +155,7 @@ func (p *pass) stat(ctx context.Context, b batch) {
 		j.stamp = stampOf(j.credit, sidecar)
 		if p.unchanged(j) {
 			p.done.Add(1)
-		} else if p.lib.late.waits(rel, j.file, time.Now()) {
+		} else if !p.again && p.lib.late.waits(rel, j.file, time.Now()) {
 			p.wait(rel)
 		} else if p.settled(j) {
 			p.queue.push(j)
@@ -179,7 +180,7 @@ func (p *pass) unchanged(j job) bool {
 	if i, ok := p.base.refusal(j.rel); ok {
 		p.seenRefused[i].Store(true)
 		q := &p.base.refused[i]
-		return q.file == j.file && q.stamp == j.stamp
+		return q.file == j.file && q.stamp == j.stamp && !p.again
 	}
 	return false
 }

@@ -36,6 +36,7 @@ type job struct {
 type refusal struct {
 	reason string
 	passes bool
+	kind   Unfitness
 }
 
 func (r *refusal) Error() string { return r.reason }
@@ -66,27 +67,33 @@ func (r *reader) read(ctx context.Context, j job) (station.Track, error) {
 	}
 	defer func() { _ = f.Close() }()
 	r.opened.Add(1)
-	if found, err := f.Stat(); err != nil {
-		return station.Track{}, openError(err)
-	} else if stampFile(found) != j.file {
-		return station.Track{}, errMoving
-	} else if err := whole(f, found); err != nil {
-		return station.Track{}, err
-	}
-	info, err := headers(f, j.file.size)
-	if err = r.decide(ctx, j.abs, &info, err); err != nil && !isRefusal(err) {
-		return station.Track{}, err
-	}
-	if now, statErr := f.Stat(); statErr != nil {
-		return station.Track{}, openError(statErr)
-	} else if stampFile(now) != j.file {
-		return station.Track{}, errMoving
-	}
+	info, err := r.examine(ctx, f, j.abs, j.file)
 	if err != nil {
 		return station.Track{}, err
 	}
 	t := r.describe(j, info)
 	return t, fitsIn(t.Category, &info)
+}
+
+// examine reads what an open file is. file is its stat when it was found.
+func (r *reader) examine(ctx context.Context, f *os.File, abs string, file fileStamp) (audiofile.Info, error) {
+	if found, err := f.Stat(); err != nil {
+		return audiofile.Info{}, openError(err)
+	} else if stampFile(found) != file {
+		return audiofile.Info{}, errMoving
+	} else if err := whole(f, found); err != nil {
+		return audiofile.Info{}, err
+	}
+	info, err := headers(f, file.size)
+	if err = r.decide(ctx, abs, &info, err); err != nil && !isRefusal(err) {
+		return audiofile.Info{}, err
+	}
+	if now, statErr := f.Stat(); statErr != nil {
+		return audiofile.Info{}, openError(statErr)
+	} else if stampFile(now) != file {
+		return audiofile.Info{}, errMoving
+	}
+	return info, err
 }
 
 func stampFile(info fs.FileInfo) fileStamp {
@@ -117,7 +124,7 @@ func (r *reader) decide(ctx context.Context, abs string, info *audiofile.Info, e
 	case err == nil:
 		return nil
 	case errors.As(err, &broken):
-		return &refusal{reason: broken.Reason}
+		return &refusal{reason: broken.Reason, kind: Damaged}
 	case !errors.As(err, &odd):
 		return openError(err)
 	}
@@ -127,18 +134,18 @@ func (r *reader) decide(ctx context.Context, abs string, info *audiofile.Info, e
 		return probeError(ctx, err)
 	}
 	if !fits(abs, probe.Format) {
-		return &refusal{reason: fmt.Sprintf("its content (%s) is not what its name says", probe.Format)}
+		return &refusal{reason: fmt.Sprintf("its content (%s) is not what its name says", probe.Format), kind: NotAudio}
 	}
 	length, err := ffmpeg.LengthUpTo(ctx, abs, longestAny)
 	if err != nil {
-		return probeError(ctx, err)
+		return probeError(ctx, err) // nothing of it can be decoded
 	}
 	claim := info.Duration
 	if claim == 0 && probe.Codec != "mp3" && probe.Format != "aac" { // of those ffprobe guesses
 		claim = probe.Duration
 	}
 	if missing := claim - length; length < longestAny && missing > time.Second && missing > claim/50 {
-		return &refusal{reason: fmt.Sprintf("damaged: only %s of %s can be played", length.Round(time.Second), claim.Round(time.Second))}
+		return &refusal{reason: fmt.Sprintf("damaged: only %s of %s can be played", length.Round(time.Second), claim.Round(time.Second)), kind: Damaged}
 	}
 	fill(info, probe, length)
 	return nil
@@ -183,8 +190,10 @@ func probeError(ctx context.Context, err error) error {
 	var missing *proc.MissingError
 	switch {
 	case errors.As(err, &refused):
-		// What the disk cannot read now, it may read in the next scan.
-		return &refusal{reason: audiofile.Text([]byte(refused.Reason)), passes: refused.Reason == ffmpeg.DiskFault}
+		if refused.Reason == ffmpeg.DiskFault { // what the disk cannot read now, it may read in the next scan
+			return &refusal{reason: refused.Reason, passes: true}
+		}
+		return &refusal{reason: audiofile.Text([]byte(refused.Reason)), kind: NotAudio}
 	case errors.As(err, &late):
 		return &lateError{late.Reason}
 	case ctx.Err() != nil, errors.As(err, &missing):

@@ -96,7 +96,7 @@ func (l *Library) scanAll(ctx context.Context, waited map[string]fileStamp, prog
 	defer done()
 	l.scanning = true
 	l.publish()
-	report, unsettled, err := l.pass(ctx, []string{""}, waited, progress, entering)
+	report, unsettled, err := l.pass(ctx, task{scopes: []string{""}, waited: waited, progress: progress, entering: entering})
 	l.scanning = false
 	if err == nil {
 		now := time.Now()
@@ -120,14 +120,38 @@ func problemOf(ctx context.Context, err error, r Report) string {
 
 // rescan is one pass over some files or folders.
 func (l *Library) rescan(ctx context.Context, scopes []string, waited map[string]fileStamp, entering func(string)) (Report, map[string]fileStamp, error) {
+	return l.carryOut(ctx, task{scopes: scopes, waited: waited, entering: entering})
+}
+
+// task is what a pass looks at, and how.
+type task struct {
+	scopes   []string
+	waited   map[string]fileStamp // files that were being written when last seen
+	again    bool                 // what is quarantined or late is read though it has not changed
+	progress func(Progress)       // nil: nobody asks
+	entering func(string)         // called with each folder before it is listed
+}
+
+// carryOut is one pass that is not over everything.
+func (l *Library) carryOut(ctx context.Context, t task) (Report, map[string]fileStamp, error) {
 	done, err := l.takeTurn(ctx)
 	if err != nil {
 		return Report{}, nil, err
 	}
 	defer done()
-	report, unsettled, err := l.pass(ctx, scopes, waited, nil, entering)
-	if problem := problemOf(ctx, err, report); problem != "" { // only a whole scan proves the problem gone
+	return l.carryOutNow(ctx, t)
+}
+
+// carryOutNow is carryOut of whoever holds turn.
+func (l *Library) carryOutNow(ctx context.Context, t task) (Report, map[string]fileStamp, error) {
+	l.passing = true
+	report, unsettled, err := l.pass(ctx, t)
+	l.passing = false
+	problem := problemOf(ctx, err, report)
+	if problem != "" { // only a whole scan proves the problem gone
 		l.problem = problem
+	}
+	if problem != "" || l.Snapshot().Passing {
 		l.publish()
 	}
 	return report, unsettled, err
@@ -135,7 +159,7 @@ func (l *Library) rescan(ctx context.Context, scopes []string, waited map[string
 
 // pass runs one pass and brings what it finds into the database and the
 // snapshot. The caller holds turn.
-func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]fileStamp, progress func(Progress), entering func(string)) (Report, map[string]fileStamp, error) {
+func (l *Library) pass(ctx context.Context, t task) (Report, map[string]fileStamp, error) {
 	begin := time.Now()
 	if err := checkRoot(l.opt.Root, len(l.registry.tracks)); err != nil {
 		return Report{}, nil, err
@@ -151,22 +175,42 @@ func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]f
 
 	hold, end := l.held(ctx)
 	defer end()
-	p := newPass(l, in, scopes, waited, hold)
-	c := &collector{lib: l, pass: p, progress: progress, begin: begin}
-	p.start(ctx, entering)
-	if err := c.collect(ctx); err != nil {
+	p := newPass(l, in, t, hold)
+	c := &collector{lib: l, pass: p, progress: t.progress, begin: begin}
+	p.start(ctx, t.entering)
+	asides := l.asides
+	if l.elsewhere { // what is published is not the registry
+		asides = nil
+	}
+	if err := c.collect(ctx, asides); err != nil {
 		cancel(err)
 		for range p.results { // until all stages have ended
 		}
 		c.show()
 		return c.report(), nil, err
 	}
-	err = ctx.Err()
+	if nowDev, nowIno := rootID(l.opt.Root); dev != nowDev || ino != nowIno {
+		p.fault(errors.New("the media folder was replaced or unmounted during the scan: " + l.opt.Root))
+	}
+	err = c.end(ctx)
+	if c.foreign {
+		l.generation = 0 // so that refresh retries a reload that fails now
+		if err == nil {
+			err = l.reload(ctx)
+		}
+	}
+	if t.progress != nil {
+		t.progress(c.now())
+	}
+	return c.report(), p.unsettled, err
+}
+
+// end brings the last of a pass into the registry, once all its stages have ended.
+func (c *collector) end(ctx context.Context) error {
+	l, p := c.lib, c.pass
+	err := ctx.Err()
 	if err == nil {
 		err = p.machine
-	}
-	if nowDev, nowIno := rootID(l.opt.Root); err == nil && (dev != nowDev || ino != nowIno) {
-		err = errors.New("the media folder was replaced or unmounted during the scan: " + l.opt.Root)
 	}
 	if err == nil {
 		err = checkRoot(l.opt.Root, len(l.registry.tracks))
@@ -182,16 +226,7 @@ func (l *Library) pass(ctx context.Context, scopes []string, waited map[string]f
 			l.publish()
 		}
 	}
-	if c.foreign {
-		l.generation = 0 // so that refresh retries a reload that fails now
-		if err == nil {
-			err = l.reload(ctx)
-		}
-	}
-	if progress != nil {
-		progress(c.now())
-	}
-	return c.report(), p.unsettled, err
+	return err
 }
 
 // collector takes the results of a pass, in the goroutine that owns the registry.
@@ -204,11 +239,14 @@ type collector struct {
 	batch   []change // not committed
 	fresh   []change // committed, not published
 	found   *registry
-	foreign bool // another process wrote in between
+	foreign bool     // another process wrote in between
+	apart   []string // paths that were looked at in between
 	counts  Progress
 }
 
-func (c *collector) collect(ctx context.Context) error {
+// collect takes results until the pass has ended, and looks at other paths in between; asides
+// is nil where it does not.
+func (c *collector) collect(ctx context.Context, asides <-chan aside) error {
 	tick := time.NewTicker(progressTick)
 	defer tick.Stop()
 	publishAt, commitAt := c.begin.Add(firstPublish), c.begin.Add(firstPublish)
@@ -220,6 +258,10 @@ func (c *collector) collect(ctx context.Context) error {
 			}
 			c.pass.done.Add(1)
 			if err := c.add(ctx, change); err != nil {
+				return err
+			}
+		case a := <-asides:
+			if err := c.aside(ctx, a); err != nil {
 				return err
 			}
 		case <-tick.C:
@@ -245,6 +287,9 @@ func (c *collector) collect(ctx context.Context) error {
 // add takes changes in, and counts them against the registry before the pass.
 func (c *collector) add(ctx context.Context, changes ...change) error {
 	for _, ch := range changes {
+		if c.decidedApart(ch.path) {
+			continue
+		}
 		_, was := c.pass.base.track(ch.path)
 		_, wasRefused := c.pass.base.refusal(ch.path)
 		switch {

@@ -20,6 +20,7 @@ type Snapshot struct {
 	Generation uint64
 	ScannedAt  time.Time // end of the last whole scan; zero before the first ever
 	Scanning   bool      // a whole scan is under way: more may come
+	Passing    bool      // files or folders are looked at: moved ones may be at both places, or at none
 	// Problem says what is wrong with the media folder as a whole, for people:
 	// missing, unreadable. Tracks are then those last known. Or which files could not
 	// be read in time.
