@@ -16,6 +16,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/onalarm"
 	"github.com/athir-radio/athir/internal/app/onbackup"
 	"github.com/athir-radio/athir/internal/app/onbus"
+	"github.com/athir-radio/athir/internal/app/onlibrary"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/onrequest"
@@ -71,7 +72,7 @@ func control(ctx context.Context, r role.Role) error {
 	p := &plane{role: r, cfg: cfg, log: log, version: r.Version, bound: doors.NewBound(cfg, log), shed: shed.New(log), linked: make(chan struct{}), holder: onnode.NewHolder(cfg, log)}
 	defer p.streamMain(ctx)() // last, so that listeners wait for the next program as briefly as can be
 	defer p.close()
-	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience, p.openSocial} {
+	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience, p.openSocial, p.openStudio} {
 		if err := open(ctx); err != nil {
 			return err
 		}
@@ -129,6 +130,8 @@ type plane struct {
 	line  *bus.Bus
 	staff *people.People
 
+	shelf *onlibrary.Library
+	books *api.Shelf
 	lib   *media.Library
 	desk  *mastering.Master
 	rack  *aircopy.Rack
@@ -188,20 +191,16 @@ func (p *plane) openStore(ctx context.Context) error {
 
 // openLibrary opens the media library, its on-air copies and the decks.
 func (p *plane) openLibrary(ctx context.Context) (err error) {
-	if p.lib, err = media.Open(ctx, p.db, media.Options{
-		Root: p.cfg.MediaDir(), Log: alsoTo(p.log, p.cfg, contentLog, slog.LevelDebug), Rescan: time.Duration(p.cfg.Library.RescanMinutes) * time.Minute, Hold: p.shed.Wait,
-	}); err != nil {
+	if p.shelf, err = onlibrary.Open(ctx, p.libraryOptions()); err != nil {
 		return err
 	}
-	if p.desk, err = openMastering(ctx, p.db, p.log); err != nil {
-		return err
-	}
-	if p.rack, err = openRack(ctx, p.cfg, p.log, p.db, p.lib, p.desk, p.shed.Wait); err != nil {
-		return err
-	}
+	p.lib, p.desk, p.rack, p.decks = p.shelf.Files, p.shelf.Master, p.shelf.Rack, p.shelf.Decks
 	p.airs = &onsocial.Airing{Rack: p.rack}
-	p.decks = deck.New(p.lib, p.rack)
 	return nil
+}
+
+func (p *plane) libraryOptions() onlibrary.Options {
+	return onlibrary.Options{Config: p.cfg, Log: p.log, Content: alsoTo(p.log, p.cfg, contentLog, slog.LevelDebug), DB: p.db, Hold: p.shed.Wait}
 }
 
 // openAir opens the link to the broadcast node, and the scheduler.
@@ -285,6 +284,15 @@ func (p *plane) openSocial(ctx context.Context) (err error) {
 	return err
 }
 
+// openStudio opens what only the studio asks for.
+func (p *plane) openStudio(ctx context.Context) (err error) {
+	if err := p.shelf.OpenIntake(ctx, p.libraryOptions(), p.prod); err != nil {
+		return err
+	}
+	p.books, err = p.shelf.Shelf(ctx, p.cfg, p.db, p.onair, p.count, p.prod.Content())
+	return err
+}
+
 // surface returns the HTTP API of all parts.
 func (p *plane) surface() *api.Server {
 	return api.New(api.Options{
@@ -292,6 +300,7 @@ func (p *plane) surface() *api.Server {
 		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) }, Quieter: func() []aircopy.Quieter { return p.rack.Snapshot().Quieter },
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.report) },
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.Secret(config.SyncToken),
+		Shelf: p.books,
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: p.posts.Describe(pages.Handler(pages.Player, pages.Chat, pages.Social, pages.Studio), p.cfg.Name),
 		HLSPrefix: front.HLSPrefix, HLS: p.holder.HLS(p.log),
 		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Social: p.posts.Surface(), Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.Secret(config.StationKey), People: p.staff, Look: p.cfg.People.Look,
@@ -300,7 +309,7 @@ func (p *plane) surface() *api.Server {
 		DeadAir: p.watch.shown(),
 		Live:    p.live.Surface(),
 		Push:    p.out.desk(), Webhooks: p.out.hooks, Alarms: p.rings, Backup: p.backups.Status,
-		Metrics: slices.Concat(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked), p.backups.Metrics(), p.holder.Metrics()), Groups: p.posts.Metrics(),
+		Metrics: slices.Concat(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked), p.backups.Metrics(), p.holder.Metrics()), Groups: slices.Concat(p.posts.Metrics(), p.shelf.Metrics()),
 		Faults: p.faults, Admit: p.node.admit, Standing: p.holder.Standing(),
 	})
 }
@@ -321,8 +330,7 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error {
 		return p.shed.Watch(ctx, func(ctx context.Context) string { return p.short(ctx, gauge) })
 	})
-	g.Go(func() error { return doors.Named("media library", p.lib.Run(ctx)) })
-	g.Go(func() error { return doors.Named("on-air copies", p.rack.Run(ctx, p.inUse)) })
+	g.Go(func() error { return doors.Named("media library", p.shelf.Run(ctx, p.inUse)) })
 	g.Go(func() error { return doors.Named("scheduler", p.onair.Run(ctx)) })
 	g.Go(func() error {
 		p.prod.Run(ctx)

@@ -21,16 +21,17 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/onbackup"
+	"github.com/athir-radio/athir/internal/app/onlibrary"
 	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/social"
-	"github.com/athir-radio/athir/internal/audience/social/upload"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/library/media"
@@ -97,10 +98,11 @@ func printed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shelf := besiegedShelf(t, log, db, &media.Snapshot{}, cfg.MediaDir(), nil, nil)
 	fan := streams.New(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), streams.Main(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), nil), nil)
 	surface := api.New(api.Options{
-		People: staff,
-		Log:    log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
+		People: staff, Shelf: shelf,
+		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
 		Mastering: func() api.Mastering { return api.Mastering{} }, Stream: fan,
 		Node: func(context.Context) (api.Node, error) {
 			return api.Node{Programs: []api.Process{{Name: "icecast"}}, Versions: map[string]string{"control": "test"}}, nil
@@ -110,7 +112,7 @@ func printed(t *testing.T) string {
 		},
 		Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, DeadAir: watched{},
 		Metrics: slices.Concat(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), onrequest.Metrics(asked), (&onbackup.Keeper{Config: cfg}).Metrics(), spared(t, cfg, log).Metrics()),
-		Groups:  []api.Group{onsocial.Metrics(posts, func() upload.Stats { return upload.Stats{} })},
+		Groups:  []api.Group{onsocial.Metrics(posts, func() resume.Stats { return resume.Stats{} }), onlibrary.Metrics(shelf.Intake, func() resume.Stats { return resume.Stats{} })},
 		Live: &api.Live{Figures: api.LiveFigures{
 			Status: func() takeover.Status { return takeover.Status{} },
 			Phones: func() takeover.PhoneFigures {

@@ -16,7 +16,7 @@ import (
 
 func (p *plane) openProduction(ctx context.Context) (err error) {
 	o := production.Options{
-		Log: p.log, DB: p.db, Library: p.lib, Copies: p.rack, Deck: p.decks, OnAir: p.onair, Rules: p.owner,
+		Log: p.log, DB: p.db, Library: p.lib, Noted: p.shelf.Notes.Tracks, Copies: p.rack, Deck: p.decks, OnAir: p.onair, Rules: p.owner,
 		Prepared: func(ctx context.Context) ([]string, error) {
 			st, err := p.node.player.Status(ctx)
 			return st.Prepared, err

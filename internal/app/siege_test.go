@@ -139,7 +139,7 @@ func besiege(t *testing.T) *besieged {
 	staff, err := people.Open(t.Context(), people.Options{Log: log, DB: db, Cost: people.Cost{Passes: 1, Memory: 1 << 10}})
 	must(t, err)
 	surface := api.New(api.Options{
-		People: staff,
+		People: staff, Shelf: besiegedShelf(t, log, db, lib, cfg.MediaDir(), onair.Explain, count.AiringsOf),
 		Social: &api.Social{
 			Posts: posts, Uploads: http.NotFoundHandler(), Sync: func(context.Context) (bool, error) { return true, nil }, Every: func() int { return 3 },
 			AdminKey: "open-posts", Limits: social.Limits{Bytes: 1 << 20},
@@ -153,7 +153,7 @@ func besiege(t *testing.T) *besieged {
 		Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio), HLSPrefix: front.HLSPrefix, HLS: http.NotFoundHandler(),
 		Policy: owner, Desk: onair, Votes: a.said.Votes, Reactions: a.said.Reactions, Vibes: a.said.Vibes, Chat: a.chat, Telemetry: count,
 		Logs: logs(cfg), StationKey: cfg.Secret(config.StationKey), Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
-		Jobs: board, Content: idle{}, Producer: idle{}, Push: push, Webhooks: b.hooks, Live: broadcasts.Surface(),
+		Jobs: board, Content: idle{}, Producer: idle{board: board}, Push: push, Webhooks: b.hooks, Live: broadcasts.Surface(),
 	})
 	a.desk = a.station(surface)
 	a.edge = edge.New(edge.Options{
@@ -262,7 +262,7 @@ func (shortStream) Listeners() int   { return 0 }
 func (shortStream) BytesOut() uint64 { return 0 }
 
 // idle makes nothing, at once.
-type idle struct{}
+type idle struct{ board *jobs.Board }
 
 func (idle) Refresh(_ context.Context, req content.Request, _ func(content.Progress)) (content.Result, error) {
 	return content.Result{Request: req, Categories: map[station.Category]*content.Count{}, Problems: []content.Problem{}}, nil
@@ -299,6 +299,22 @@ func (idle) Bulletin(context.Context, func(jobs.Progress)) (production.BulletinM
 func (idle) Headlines() (bulletin.Kept, error) { return bulletin.Kept{}, nil }
 
 func (idle) SetHeadlines([]string, string) error { return nil }
+
+func (idle) Script(lines []string) (production.BulletinScript, error) {
+	read, err := bulletin.Read(lines)
+	return production.BulletinScript{Sentences: []production.BulletinSentence{}, Spares: []production.BulletinSentence{}, Missing: []production.BulletinSegment{}, Waiting: len(lines) - len(read)}, err
+}
+
+func (i idle) Rehearse(lines []string) (jobs.Job, error) {
+	if _, err := bulletin.Read(lines); err != nil {
+		return jobs.Job{}, err
+	}
+	return i.board.Start("rehearsal", "rehearsal", func(context.Context, *jobs.Task) (any, error) {
+		return production.BulletinRehearsed{Sentences: []production.BulletinSentence{}, Missing: []production.BulletinSegment{}}, nil
+	})
+}
+
+func (idle) Rehearsed(string) (string, time.Time, error) { return "", time.Time{}, station.ErrNotFound }
 
 func (idle) BulletinStatus() production.BulletinStatus {
 	return production.BulletinStatus{Headlines: []string{}, Segments: []production.BulletinSegment{}}

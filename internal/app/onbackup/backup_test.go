@@ -67,7 +67,7 @@ var migrated = sync.OnceValues(func() ([]byte, error) {
 // state are the files of a station that are state, by name in the data directory.
 func state() map[string]string {
 	return map[string]string{
-		"station.json": `{"MOOD":""}`, "headlines.txt": "خبر\n", "chat/media/ab/cd/abcd": "voice", "social/covers/1": "cover",
+		"station.json": `{"MOOD":""}`, "headlines.txt": "خبر\n", "chat/media/ab/cd/abcd": "voice", "social/covers/1": "cover", "covers/ab-640.jpg": "picture",
 		"media/social/voice/SOC_1_a.mp3": "a post", "mastered/a.mp3": "a copy", "recordings/a.mp3": "a show", "archive/a.mp3": "old",
 	}
 }
@@ -156,7 +156,7 @@ func TestAStationMovesHouse(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "new")
 	plan, err := restore(t, file, data)
 	must(t, err)
-	if !plan.Done || len(plan.Rows) != 10 {
+	if !plan.Done || len(plan.Rows) != 11 {
 		t.Errorf("%d parts: %+v", len(plan.Rows), plan)
 	}
 	if got := said(t, data); len(got) != 1 || got[0] != "before" {

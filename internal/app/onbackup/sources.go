@@ -23,9 +23,12 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/catalog"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/duplicates"
+	"github.com/athir-radio/athir/internal/library/intake"
 	"github.com/athir-radio/athir/internal/library/media"
+	"github.com/athir-radio/athir/internal/library/overlay"
 	"github.com/athir-radio/athir/internal/live/publisher"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/onair/guard"
@@ -39,7 +42,8 @@ func Schemas() []store.Schema {
 	return []store.Schema{
 		jobs.Schema(), webhooks.Schema(), mastering.Schema(),
 		scheduler.Schema(), channels.Schema(), guard.Schema(), people.Schema(),
-		media.Schema(), aircopy.Schema(), content.Schema(), duplicates.Schema(), publisher.Schema(),
+		media.Schema(), overlay.Schema(), aircopy.Schema(), catalog.Schema(), intake.Schema(), content.Schema(), duplicates.Schema(),
+		publisher.Schema(),
 		chat.Schema(), feedback.Schema(), requests.Schema(), social.Schema(), telemetry.Schema(), webpush.Schema(),
 	}
 }
@@ -71,7 +75,9 @@ type place struct {
 	onAir bool
 }
 
-// places are all that a backup may hold, in the order of an archive.
+// places are all that a backup may hold, in the order of an archive. Uploads on their way into
+// the media folder are not among them, as the media folder is not: their senders have them, they
+// may be 64 GiB, and one whose file is missing is refused with the advice to send it again.
 func places(cfg *config.Config) []place {
 	out := []place{
 		{name: settingsName, path: cfg.File(), what: "settings and keys", onAir: true},
@@ -83,6 +89,7 @@ func places(cfg *config.Config) []place {
 	return append(out,
 		place{name: databaseName, path: cfg.Database(), what: "database"},
 		place{name: "chat/media", path: cfg.ChatMediaDir(), tree: true, what: "attachments of the chat"},
+		place{name: "covers", path: cfg.CoversDir(), tree: true, what: "covers of tracks"},
 		place{name: "social", path: cfg.SocialDir(), tree: true, what: "what listeners sent"},
 		place{name: "posts/social", path: filepath.Join(cfg.PostsRoot(), "social"), tree: true, what: "listeners' posts, mastered", onAir: true},
 		place{name: "mastered", path: cfg.MasteredDir(), tree: true, what: "mastered copies", onAir: true},

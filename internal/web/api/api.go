@@ -143,6 +143,7 @@ type Options struct {
 	// nil when nothing can. /healthz fails while there is one.
 	Faults func() []string
 
+	Shelf    *Shelf
 	Social   *Social // nil if it is switched off
 	Live     *Live   // nil if it is switched off: its routes answer 503
 	Push     Push    // nil if it is switched off
@@ -187,6 +188,8 @@ type Server struct {
 	own     *http.CrossOriginProtection // lets the station's own pages alone give orders
 	named   func(origin string) bool    // whether the settings name it
 	tickets tickets
+	batches batches      // of uploads
+	refused quarantineOf // prepared for searches
 	// attached holds a place for each request whose body is an attachment.
 	attached client.Places
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
-var curlLine = regexp.MustCompile(`^curl (?:-H "\$KEY" )?(?:-X (\w+) )?"?\$AT([^\s"]+)"?(?: --json '([^']*)')?$`)
+var curlLine = regexp.MustCompile(`^curl (?:-H "\$KEY" )?(?:-X (\w+) )?"?\$AT([^\s"]+)"?(?: --json '([^']*)'| --data-binary @([\w.]+))?$`)
 
 // exampleJob is the job that the manual speaks of.
 const exampleJob = "0a1b2c3d4e5f"
@@ -37,7 +38,7 @@ func TestManualsAreTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	audience := ""
-	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md", "social.md", "alarms.md", "people.md"} {
+	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md", "social.md", "alarms.md", "people.md", "library.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -46,12 +47,13 @@ func TestManualsAreTrue(t *testing.T) {
 	}
 	r := newRigWithKey(t, "open-sesame")
 	submitter := r.examplePosts(t)
-	examples := strings.NewReplacer(append(append(r.exampleHook(t), r.exampleUser(t)...), exampleJob, r.job(t).ID, exampleSubmitter, submitter)...)
+	examples := strings.NewReplacer(slices.Concat(r.exampleHook(t), r.exampleUser(t), r.exampleArrivals(t), []string{exampleJob, r.job(t).ID, exampleSubmitter, submitter})...)
 	names := strings.NewReplacer(exampleJob, "{id}", exampleUser, "{id}", exampleKey, "{key}", exampleBrowser, "{session}", exampleHook, "{id}", exampleDelivery, "{delivery}",
 		"/messages/m3", "/messages/{id}", "/comments/c1", "/comments/{id}", "/chat/rooms/main", "/chat/rooms/{room}",
 		"/requests/1/", "/requests/{id}/", "/channels/fairuz", "/channels/{id}", "/channels/main", "/channels/{id}",
 		"/sources/"+exampleStream, "/sources/{id}", "/publishers/"+examplePublisher, "/publishers/{id}", "/recordings/"+exampleRecording, "/recordings/{name}",
-		"/posts/7/", "/posts/{id}/", "/posts/5/", "/posts/{id}/", exampleSubmitter, "{id}")
+		"/audio/"+exampleRehearsal, "/audio/{id}",
+		"/posts/7/", "/posts/{id}/", "/posts/5/", "/posts/{id}/", exampleSubmitter, "{id}", "/deeds/1/", "/deeds/{id}/", exampleArrival, "{id}", exampleRefused, "{id}", exampleTaken, "{id}")
 	shown := map[string]bool{}
 	for line := range strings.Lines(string(text) + string(production) + string(hooks) + string(talk) + audience) {
 		line = strings.TrimSpace(line)
@@ -63,7 +65,7 @@ func TestManualsAreTrue(t *testing.T) {
 			t.Errorf("cannot read %s", line)
 			continue
 		}
-		method, path, body := m[1], m[2], m[3]
+		method, path, body, file := m[1], m[2], m[3], m[4]
 		if method == "" && body != "" {
 			method = "POST"
 		} else if method == "" {
@@ -71,13 +73,17 @@ func TestManualsAreTrue(t *testing.T) {
 		}
 		bare, _, _ := strings.Cut(path, "?")
 		shown[method+" "+names.Replace(bare)] = true
-		path = examples.Replace(path)
+		path, body = examples.Replace(path), examples.Replace(body)
 		var headers []string
 		if strings.Contains(line, `"$KEY"`) {
 			headers = append(headers, "X-Station-Key", "open-sesame")
 		}
 		if body != "" {
 			headers = append(headers, "Content-Type", "application/json")
+		}
+		if file != "" {
+			body = exampleFile(t, file)
+			headers = append(headers, "Content-Type", "application/x-www-form-urlencoded") // what curl says of any file
 		}
 		code, head, answer := r.call(t, method, path, body, headers...)
 		if code/100 != 2 {

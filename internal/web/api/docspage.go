@@ -108,7 +108,7 @@ func docsOf(doc *huma.OpenAPI) docsData {
 		s := docsSection{Name: tag.Name, Anchor: strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-")}
 		for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 			item := doc.Paths[path]
-			for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Delete} {
+			for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 				if op != nil && slices.Contains(op.Tags, tag.Name) {
 					s.Operations = append(s.Operations, docsOfOperation(doc, op))
 				}
@@ -246,17 +246,27 @@ func curl(doc *huma.OpenAPI, op *huma.Operation) string {
 	}
 	out.WriteString("http://127.0.0.1:5000" + op.Path)
 	if body {
-		sample := map[string]any{}
-		for _, media := range op.RequestBody.Content {
-			for _, m := range docsOfSchema(doc, media.Schema).Members {
-				if m.Required {
-					sample[m.Name] = "…"
-				}
-			}
-		}
-		if text, err := json.Marshal(sample); err == nil {
-			out.WriteString(" --json '" + string(text) + "'")
-		}
+		out.WriteString(curlBody(doc, op.RequestBody))
 	}
 	return out.String()
+}
+
+// curlBody returns the options that send a body: the members that must be there, or a file.
+func curlBody(doc *huma.OpenAPI, body *huma.RequestBody) string {
+	sample := map[string]any{}
+	for kind, media := range body.Content {
+		if kind != "application/json" {
+			return " --data-binary @file"
+		}
+		for _, m := range docsOfSchema(doc, media.Schema).Members {
+			if m.Required {
+				sample[m.Name] = "…"
+			}
+		}
+	}
+	text, err := json.Marshal(sample)
+	if err != nil {
+		return ""
+	}
+	return " --json '" + string(text) + "'"
 }

@@ -23,6 +23,9 @@ func TestDocsShowEveryRowWithoutScriptsOrStrangers(t *testing.T) {
 			t.Errorf("%s %s is not on the page", row.Method, row.Path)
 		}
 	}
+	if !strings.Contains(page, `-X PUT http://127.0.0.1:5000/api/station/library/cover --data-binary @file`) {
+		t.Error("a picture is not sent as a file")
+	}
 	style := regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindStringSubmatch(page)
 	if style == nil {
 		t.Fatal("no style")

@@ -109,6 +109,7 @@ var sections = []struct{ prefix, name string }{
 	{"/api/content", "Content and library"},
 	{"/api/imaging", "Imaging"},
 	{"/api/bulletin", "Bulletin"},
+	{"/api/station/bulletin", "Bulletin"},
 	{"/api/jobs", "Long work"},
 	{"/api/reactions", "Reactions"},
 	{"/api/vibe", "Reactions"},
@@ -157,7 +158,7 @@ func complete(doc *huma.OpenAPI) {
 	schemas.SchemaFromRef(problems.Ref).Properties["reason"] = &reason // see reasonedModel
 	used := map[string]bool{}
 	for _, item := range doc.Paths {
-		for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Delete} {
+		for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete} {
 			if op == nil {
 				continue
 			}

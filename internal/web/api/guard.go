@@ -136,6 +136,17 @@ func (s *Server) refuse(ctx huma.Context, g guard, err error) {
 	_ = json.NewEncoder(ctx.BodyWriter()).Encode(refusalDocument(status, err)) // the client may have left
 }
 
+// writeGuarded refuses for a guard where no row of the table answers.
+func writeGuarded(w http.ResponseWriter, g guard, err error) {
+	for name, value := range refusalHeaders(g, err) {
+		w.Header().Set(name, value)
+	}
+	status := refusalStatus(err)
+	w.Header().Set("Content-Type", problem.MediaType)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(refusalDocument(status, err)) // the client may have left
+}
+
 func refusalDocument(status int, err error) problem.Document {
 	return problem.Document{Title: http.StatusText(status), Status: status, Detail: station.Reason(err), Reason: problem.ReasonOf(err)}
 }

@@ -45,6 +45,20 @@ func long[I any, P interface {
 	*I
 	awaited() bool
 }, R any](lane, kind string, work func(ctx context.Context, in *I, t *jobs.Task) (R, error), notes ...note) endpoint {
+	return begins[I, P, R](func(s *Server, in *I) (jobs.Job, error) {
+		return s.opt.Jobs.Start(lane, kind, func(ctx context.Context, t *jobs.Task) (any, error) {
+			result, err := work(ctx, in, t)
+			return result, err
+		})
+	}, notes...)
+}
+
+// begins is an endpoint that answers as long does, for work that a part begins by itself;
+// R is the job's result.
+func begins[I any, P interface {
+	*I
+	awaited() bool
+}, R any](begin func(s *Server, in *I) (jobs.Job, error), notes ...note) endpoint {
 	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
 		op = noted(api, op, reflect.TypeFor[I](), append(notes, may(http.StatusConflict, http.StatusServiceUnavailable)))
 		schema := api.OpenAPI().Components.Schemas
@@ -60,10 +74,7 @@ func long[I any, P interface {
 		op.DefaultStatus = http.StatusAccepted
 		op.Middlewares = append(op.Middlewares, unhurried)
 		huma.Register(api, op, func(ctx context.Context, in *I) (*begun, error) {
-			j, err := s.opt.Jobs.Start(lane, kind, func(ctx context.Context, t *jobs.Task) (any, error) {
-				result, err := work(ctx, in, t)
-				return result, err
-			})
+			j, err := begin(s, in)
 			if err != nil {
 				return nil, s.answered(op, err)
 			}

@@ -72,6 +72,25 @@ func polledFor(fresh time.Duration, e endpoint, state func() any) endpoint {
 	}
 }
 
+// tagged is an endpoint whose answer has a tag, without a query: whoever has that of now gets
+// 304, and nothing is put together. tag must not be newer than what the endpoint then reads.
+func tagged(e endpoint, tag func(ctx context.Context) string) endpoint {
+	return func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
+		gives(http.StatusNotModified)(&op)
+		op.Middlewares = append(slices.Clone(op.Middlewares), func(ctx huma.Context, next func(huma.Context)) {
+			a := answer{tag: `"` + tag(ctx.Context()) + `"`}
+			ctx.SetHeader("ETag", a.tag)
+			if a.matches(ctx.Header("If-None-Match")) {
+				ctx.SetHeader("Cache-Control", "private, no-cache")
+				ctx.SetStatus(http.StatusNotModified)
+				return
+			}
+			next(ctx)
+		})
+		e(s, mux, api, op)
+	}
+}
+
 // hasQuery reports whether GET of a route takes anything in its query. Otherwise a query
 // means nothing, and must not be a way around the kept answer.
 func hasQuery(doc *huma.OpenAPI, path string) bool {

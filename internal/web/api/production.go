@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -34,11 +35,18 @@ type Producer interface {
 	BulletinStatus() production.BulletinStatus
 	Headlines() (bulletin.Kept, error)
 	SetHeadlines(lines []string, version string) error
+	// Script is what a bulletin would say with headlines that are not kept.
+	Script(headlines []string) (production.BulletinScript, error)
+	// Rehearse has that spoken, for the operator alone; Rehearsed is the file that it made, and
+	// until when it is kept.
+	Rehearse(headlines []string) (jobs.Job, error)
+	Rehearsed(id string) (path string, until time.Time, err error)
 }
 
 // production returns the rows of the mission's sections Content and library, Imaging
 // and Bulletin. Rows that start work need the station key.
 func (s *Server) production() []route {
+	const preview = "/api/station/bulletin/preview"
 	return []route{
 		{get, "/api/content/status", open, searching, "Counts per category, last run, sources", polled(typed(s.contentStatus), s.ofStation)},
 		{post, "/api/content/refresh", programmes, heavy, "Refresh the library", s.refresh()},
@@ -51,6 +59,10 @@ func (s *Server) production() []route {
 		{get, "/api/bulletin/status", open, reading, "Newest bulletin, headlines, the time as it is told", typed(s.bulletinStatus)},
 		{get, "/api/bulletin/headlines", open, reading, "All headlines that are kept: the next bulletin reads the first three; and the version that PUT needs", typed(s.headlines, may(409))},
 		{put, "/api/bulletin/headlines", programmes, operating, "Replace the headlines that were read, for the next bulletin; refused if they have changed since, or were cut", typed(s.setHeadlines, may(409))},
+		{post, preview, programmes, operating, "What the next bulletin would say with these headlines, which are not kept", typed(s.scriptOf, noOrder, may(409))},
+		{post, preview + "/audio", programmes, heavy, "Have that spoken to listen to it, as it would air; it airs nowhere, and is kept for a quarter of an hour", begins[rehearsalInput, *rehearsalInput, production.BulletinRehearsed](rehearse)},
+		{post, preview + "/audio/{id}/ticket", programmes, operating, "An address at which a browser can play it without the key", typed(s.rehearsalTicket, noOrder)},
+		{get, "/api/bulletin/preview/audio", open, reading, "A bulletin to listen to, with a ticket of the operator's in the query", raw(s.rehearsalAudio, rehearsalFile)},
 		{get, "/api/jobs", inside, operating, "Long work, newest first", typed(s.jobs)},
 		{get, "/api/jobs/{id}", inside, operating, "One job: progress, log, result", typed(s.job)},
 		{post, "/api/jobs/{id}/cancel", programmes, operating, "Cancel a job", typed(s.cancelJob, may(409))},
@@ -288,7 +300,7 @@ type headlinesInput struct {
 
 func (s *Server) setHeadlines(ctx context.Context, in *headlinesInput) (*headlinesAnswer, error) {
 	if err := s.opt.Producer.SetHeadlines(in.Body.Headlines, in.Body.Version); err != nil {
-		return nil, err
+		return nil, inField(err)
 	}
 	return s.headlines(ctx, nil)
 }

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/library/bulletin"
@@ -28,6 +30,8 @@ type producer struct {
 	hold   chan struct{}
 	wrong  string   // what every part says of its last failure
 	lines  []string // headlines
+	board  *jobs.Board
+	spoken string // file of every rehearsal
 	looks  atomic.Int64
 }
 
@@ -116,9 +120,38 @@ func (p *producer) Headlines() (bulletin.Kept, error) {
 // version is that of the lines; p.mu is held.
 func (p *producer) version() string { return fmt.Sprintf("%d lines", len(p.lines)) }
 
+// exampleRehearsal is the rehearsal that the manual speaks of: all have its id.
+const exampleRehearsal = "YQ2K7HD3MZ5XN4TJ6WBC2RVLGE"
+
+var rehearsedUntil = time.Now().Add(10 * time.Minute)
+
+func (p *producer) Script(lines []string) (production.BulletinScript, error) {
+	read, err := bulletin.Read(lines)
+	return production.BulletinScript{
+		Text: strings.Join(read, " "), Sentences: []production.BulletinSentence{}, Spares: []production.BulletinSentence{}, Missing: []production.BulletinSegment{}, Waiting: len(lines) - len(read),
+	}, err
+}
+
+func (p *producer) Rehearse(lines []string) (jobs.Job, error) {
+	if _, err := bulletin.Read(lines); err != nil {
+		return jobs.Job{}, err
+	}
+	return p.board.Start("rehearsal", "rehearsal", func(ctx context.Context, _ *jobs.Task) (any, error) {
+		made := production.BulletinRehearsed{ID: exampleRehearsal, Sentences: []production.BulletinSentence{}, Missing: []production.BulletinSegment{}}
+		return made, p.order(ctx, lines)
+	})
+}
+
+func (p *producer) Rehearsed(id string) (string, time.Time, error) {
+	if id != exampleRehearsal || p.spoken == "" {
+		return "", time.Time{}, fmt.Errorf("have it spoken again: %w", station.ErrNotFound)
+	}
+	return p.spoken, rehearsedUntil, nil
+}
+
 func (p *producer) SetHeadlines(lines []string, version string) error {
-	if slices.Contains(lines, "...") {
-		return fmt.Errorf("headlines[0]: has no letter in it: %w", station.ErrInvalid)
+	if _, err := bulletin.Read(lines); err != nil {
+		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,6 +166,10 @@ func (r *rig) openBoard(t *testing.T) {
 	t.Helper()
 	var err error
 	if r.board, err = jobs.Open(t.Context(), jobs.Options{DB: r.db, Log: r.log}); err != nil {
+		t.Fatal(err)
+	}
+	r.made.board, r.made.spoken = r.board, filepath.Join(t.TempDir(), exampleRehearsal+".mp3")
+	if err := os.WriteFile(r.made.spoken, []byte("sound of a bulletin"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

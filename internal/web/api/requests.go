@@ -43,7 +43,7 @@ func (l *Listener) asker() requests.Client {
 // Verdict says whether a track may be asked for.
 type Verdict struct {
 	Allowed bool   `json:"allowed"`
-	Code    string `json:"code,omitempty" enum:"closed,full,interval,day,network,asked,coming,aired,artist_asked,artist_aired,daypart" doc:"The rule that stands against it"`
+	Code    string `json:"code,omitempty" enum:"closed,full,interval,day,network,asked,coming,aired,artist_asked,artist_aired,daypart,limits" doc:"The rule that stands against it"`
 	En      string `json:"en,omitempty" doc:"The rule in words"`
 	Ar      string `json:"ar,omitempty"`
 	At      int64  `json:"at,omitempty" doc:"Epoch milliseconds: from when it may be asked for, or when it comes; missing while that is unknown"`

@@ -28,6 +28,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
+	"github.com/athir-radio/athir/internal/library/intake"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/onair/rotation"
@@ -54,24 +55,26 @@ type rig struct {
 	vibes     vibes
 	counts    counts
 
-	policy  *policy.Owner
-	applied []rotation.Config
-	log     *slog.Logger
-	lines   *testkit.Lines
-	board   *jobs.Board
-	trouble string // what keeps files from being mastered
-	made    producer
-	chat    *chat.Chat
-	asked   *requests.Requests
-	live    *onAir
-	posts   *api.Social
-	db      *store.DB
-	people  *people.People
-	file    string // of the database
-	rebuilt bool   // whether a change of the configuration rebuilds
-	files   api.Files
-	api     *api.Server
-	client  *http.Client // which holds every answer against /openapi.json
+	policy   *policy.Owner
+	applied  []rotation.Config
+	log      *slog.Logger
+	lines    *testkit.Lines
+	board    *jobs.Board
+	trouble  string // what keeps files from being mastered
+	made     producer
+	chat     *chat.Chat
+	asked    *requests.Requests
+	live     *onAir
+	posts    *api.Social
+	db       *store.DB
+	people   *people.People
+	shelf    *shelved
+	arrivals *intake.Intake
+	file     string // of the database
+	rebuilt  bool   // whether a change of the configuration rebuilds
+	files    api.Files
+	api      *api.Server
+	client   *http.Client // which holds every answer against /openapi.json
 	*httptest.Server
 }
 
@@ -174,7 +177,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 		Count: func() telemetry.Count {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
-		People: r.people,
+		People: r.people, Shelf: r.openShelf(t, r.files.Media),
 		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
 		Reactions: &r.reactions, Chat: r.chat, Requests: r.asked, Social: r.openSocial(t), Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
