@@ -36,6 +36,7 @@ export const test = base.extend<{ mock: Mock; faults: Faults; guest: Page }, { m
   /** A second listener, with a browser profile of their own. */
   guest: async ({ browser, baseURL }, use) => {
     const context = await browser.newContext({ baseURL: baseURL as string, locale: 'en-GB' });
+    await context.addInitScript(keepNews);
     await use(await context.newPage());
     await context.close();
   },

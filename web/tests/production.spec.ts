@@ -161,7 +161,7 @@ for (const [language, colorScheme] of faces) {
     mock.production.held = true;
     await openProduction(page, mock, language);
     await panel(page, 'jobs').locator('.fold').nth(1).click();
-    await panel(page, 'bulletin').locator('summary').click();
+    for (const fold of await panel(page, 'bulletin').locator('summary').all()) await fold.click();
     await expectAccessible(page, 'main');
     await expectFits(page);
     mock.production.held = false;

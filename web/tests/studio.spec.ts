@@ -19,7 +19,7 @@ test('the rotation marks what is on the air and what has aired, and can be narro
 
 const notes = {
   en: [/^02:00–05:00 is English alone, and there are only 10 tracks \(/, /^06:00–07:00 should be Mashups alone, but/, /عمرو دياب.* sings 48% of the music/],
-  ar: [/«أغانٍ إنجليزية» وحدها، وليس فيها سوى ١٠ مقاطع/, /ولا أغنية فيها/, /^نصيب عمرو دياب من الموسيقى/],
+  ar: [/«أغانٍ إنجليزية» وحده، وليس فيه سوى ١٠ مقاطع/, /ولا أغنية فيه/, /^نصيب عمرو دياب من الموسيقى/],
 };
 async function expectNotes(page: Page, mock: Mock, language: 'ar' | 'en'): Promise<void> {
   mock.scene.notes = [

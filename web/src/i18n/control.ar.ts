@@ -2,8 +2,12 @@ import type { ControlWords } from './control.en';
 
 /** What the studio says about orders, the station key, the queue and its rules, in Arabic. */
 export const arControl: ControlWords = {
-  views: { air: 'على الأثير', programme: 'البرنامج', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', requests: 'الطلبات', review: 'المشاركات', log: 'السجلّ', people: 'المستخدمون', account: 'حسابك', invited: 'الدعوة' },
+  views: { air: 'على الأثير', programme: 'البرنامج', library: 'المكتبة', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', requests: 'الطلبات', review: 'المشاركات', log: 'السجلّ', people: 'المستخدمون', account: 'حسابك', invited: 'الدعوة' },
   viewsLabel: 'أقسام الاستوديو',
+  dropHere: 'أفلت الملفات هنا لرفعها',
+  dropBarred: 'دورك لا يتيح رفع الملفات.',
+  unloaded: 'تعذّر تحميل هذا الجزء من الاستوديو. تحقّق من الاتصال وحاول مرة أخرى.',
+  toLibrary: 'فتح المكتبة',
   waiting: { zero: 'لا شيء في الانتظار', one: 'واحدة في الانتظار', two: 'اثنتان في الانتظار', few: '# في الانتظار', many: '# في الانتظار', other: '# في الانتظار' },
   speaking: 'ميكروفون هذا المتصفح يُرسل إلى المحطة',
   skip: 'تخطّي',
@@ -132,6 +136,7 @@ export const arControl: ControlWords = {
     'minimum-rest': ['أقل راحة', 'لا تعود الأغنية قبل أقل مدة راحة'],
     'quality-floor': ['حد الجودة', 'لا تقل الموسيقى عن ٤٥ ثانية'],
     'hard-gate': ['تصنيف مستبعد', 'تصنيف لا تسمح به هذه الفترة'],
+    'track-limits': ['قيود خاصة به', 'للمقطع تواريخ وساعات ومرات بث وراحة خاصة به'],
     'music-only': ['موسيقى فقط', 'مكان الفواصل في الوقفات بين الأغاني'],
     'just-played': ['أُذيع للتو', 'لا يتكرر ما أُذيع للتو'],
   },
@@ -161,6 +166,7 @@ export const arControl: ControlWords = {
     unplayable: 'تعذّر على محرك البث فتح الملف، أو لم يجد فيه صوتًا',
     gone: 'خرج الملف من المكتبة',
     grown: 'كبرت المكتبة',
+    edited: 'عُدّل مقطع لم يُذَع بعد',
     daypart: (key) => `فترة ${key}`,
     offTime: (off) => `ابتعد حدث موقوت عن موعده ${off}`,
     window: (hours, only) => (only ? `${hours}، ${only} فقط` : hours),

@@ -1,7 +1,11 @@
 /** What the studio says about orders, the station key, the queue and its rules. */
 export const enControl = {
-  views: { air: 'Air', programme: 'Programme', production: 'Production', live: 'Live', listeners: 'Listeners', requests: 'Requests', review: 'Posts', log: 'Log', people: 'People', account: 'Your account', invited: 'Invitation' },
+  views: { air: 'Air', programme: 'Programme', library: 'Library', production: 'Production', live: 'Live', listeners: 'Listeners', requests: 'Requests', review: 'Posts', log: 'Log', people: 'People', account: 'Your account', invited: 'Invitation' },
   viewsLabel: 'Sections of the studio',
+  dropHere: 'Drop the files here to upload them',
+  dropBarred: 'Your role does not let you upload files.',
+  unloaded: 'This part of the studio could not be loaded. Check the connection and try again.',
+  toLibrary: 'Open the library',
   /** Of the tab that counts them. */
   waiting: { zero: 'none waits', one: 'one waits', two: 'two wait', few: '# wait', many: '# wait', other: '# wait' },
   speaking: 'The microphone of this browser is sent to the station',
@@ -134,6 +138,7 @@ export const enControl = {
     'minimum-rest': ['Minimum rest', 'no song returns within its minimum rest'],
     'quality-floor': ['Quality floor', 'music lasts at least 45 seconds'],
     'hard-gate': ['Closed category', 'a category the daypart excludes'],
+    'track-limits': ['Limits of its own', 'a track’s own dates, hours, plays a day and rest'],
     'music-only': ['Music only', 'imaging belongs in breaks'],
     'just-played': ['Just played', 'what just aired never airs again at once'],
   } as Record<string, readonly [string, string]>,
@@ -164,6 +169,7 @@ export const enControl = {
     unplayable: 'the playout engine could not open it, or found no sound in it',
     gone: 'its file has left the library',
     grown: 'the library has grown',
+    edited: 'a track still to come was edited',
     daypart: (key: string) => `daypart ${key}`,
     offTime: (off: string) => `a timed event moved ${off} off its time`,
     window: (hours: string, only: string) => (only ? `${hours}, ${only} only` : hours),

@@ -246,9 +246,10 @@ export const enPeople = {
     on: 'On',
     /** What was ordered, by the name that deeds.ts gives it. */
     deeds: {
+      tracks: 'Edited tracks', cover: 'Changed a cover', archive: 'Archived tracks', restore: 'Restored tracks', reread: 'Had quarantined files read again', undo: 'Undid a change in the library', searches: 'Changed saved searches', upload: 'Uploaded a file', uploadDrop: 'Discarded an uploaded file', uploadUndo: 'Undid an upload', intake: 'Answered about an uploaded file', take: 'Added uploaded files to the library',
       skip: 'Skipped the track', play: 'Put a track on the air', rebuild: 'Rebuilt the rotation', queue: 'Put a song next',
       config: 'Changed the programme', save: 'Saved the programme', reset: 'Reset the programme', mood: 'Changed the mood', clocks: 'Changed the clocks', dayparts: 'Changed the dayparts', weights: 'Changed the mix',
-      singers: 'Changed the singers', queries: 'Changed the search words', content: 'Ordered content work', imaging: 'Ordered imaging', bulletin: 'Worked on a bulletin', cancel: 'Cancelled a job', channel: 'Changed the channels',
+      singers: 'Changed the singers', queries: 'Changed the search words', content: 'Ordered content work', imaging: 'Ordered imaging', bulletin: 'Worked on a bulletin', rehearsal: 'Listened to a bulletin before it airs', cancel: 'Cancelled a job', channel: 'Changed the channels',
       liveStart: 'Began a live broadcast', liveStop: 'Ended the live broadcast', speak: 'Spoke on the air from the studio', hand: 'Handed over the air', live: 'Steered the live broadcast', show: 'Began a show', showEnd: 'Ended a show',
       publisherAdd: 'Added a presenter', publisherEdit: 'Changed a presenter', publisherSecret: 'Made a new link for a presenter', publisherRevoke: 'Revoked a presenter’s link', publisherRemove: 'Removed a presenter',
       recordingRemove: 'Deleted a recording', recordingTake: 'Took a recording into the library',

@@ -80,6 +80,7 @@ export const enRequests = {
     artist_asked: (at) => (at ? `This artist is already requested. From ${at}` : 'This artist is already requested'),
     artist_aired: (at) => (at ? `This artist was just on. From ${at}` : 'This artist was just on'),
     daypart: (at) => (at ? `Not at this time of day. From ${at}` : 'Not at this time of day'),
+    limits: (at) => (at ? `Not available now. From ${at}` : 'Not available now'),
   } as Record<Code, (at: string) => string>,
   tomorrow: (time: string) => `${time} tomorrow`,
 };

@@ -36,6 +36,7 @@ describe('rules', () => {
     expect(whenOf(now + 17 * 60 * minute, now, 'en')).toBe('8:00 tomorrow');
     expect(whenOf(now + 41 * 60 * minute, now, 'en')).toBe('Monday 8:00');
     expect(whenOf(now + 17 * 60 * minute, now, 'ar')).toMatch(/غدًا$/);
+    expect(whenOf(now + 9 * 24 * 60 * minute, now, 'en')).toMatch(/^(November 30|30 November) 15:00$/); // a weekday would be that of next week
   });
 
   it('pass with their time, but for those that say when the song comes', () => {

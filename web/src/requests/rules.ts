@@ -7,7 +7,7 @@ import { isOpen } from './order';
 /** The rules that stand against any request or against a listener, whichever song it is. */
 export const against = ['closed', 'full', 'interval', 'day', 'network'] as const;
 /** The rules that stand against one song. */
-export const aboutSong = ['asked', 'coming', 'aired', 'artist_asked', 'artist_aired', 'daypart'] as const;
+export const aboutSong = ['asked', 'coming', 'aired', 'artist_asked', 'artist_aired', 'daypart', 'limits'] as const;
 export type Code = (typeof against)[number] | (typeof aboutSong)[number];
 
 const ofAll: readonly string[] = against;
@@ -29,7 +29,9 @@ export function whenOf(at: number, now: number, language: Language): string {
   const day = new Date(at).toDateString();
   if (day === new Date(now).toDateString()) return time;
   if (day === new Date(now + 86_400_000).toDateString()) return requestsWords[language].tomorrow(time);
-  return `${new Intl.DateTimeFormat(locale[language], { weekday: 'long' }).format(at)} ${time}`;
+  // A weekday says which day for a week; a track may rest for longer.
+  const said: Intl.DateTimeFormatOptions = at - now < 6 * 86_400_000 ? { weekday: 'long' } : { day: 'numeric', month: 'long' };
+  return `${new Intl.DateTimeFormat(locale[language], said).format(at)} ${time}`;
 }
 
 /** A rule in the page's language and digits; one of a later station in its own words. */

@@ -30,7 +30,7 @@ export class Problem extends Error {
   }
 }
 
-export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
+export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
 
 export interface Manner {
   key?: string;
@@ -52,14 +52,15 @@ export async function ask<T>(method: Method, path: string, body?: unknown, how: 
   const headers: Record<string, string> = { accept: 'application/json', ...how.headers };
   if (key) headers['x-station-key'] = encodeHeader(key);
   if (adminKey) headers['x-admin-key'] = encodeHeader(adminKey);
-  if (body !== undefined) headers['content-type'] = 'application/json';
+  const whole = body instanceof Blob; // a picture, as it is
+  if (body !== undefined) headers['content-type'] = whole ? body.type : 'application/json';
   try {
     const answer = await fetch(path, {
       method,
       headers,
       cache: 'no-store',
       keepalive,
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body === undefined ? null : whole ? body : JSON.stringify(body),
       signal: until(AbortSignal.timeout(timeoutMs), how.signal),
     });
     if (!answer.ok) throw await refusal(answer);

@@ -45,7 +45,7 @@ describe('the planner’s reasons', () => {
     for (const reason of [
       'chosen by the operator', 'the best of news, which the operator chose', 'the newest bulletin', 'supplement from arabic_hits: social is short of tracks',
       'english in place of social, which is short of tracks', 'not aired of late; one of 9 in english', 'fills 1m30s before a timed event',
-      'timed event of 15:00:00, planned -4s off', 'restart', 'content purged', 'forced', 'play', 'buffer is empty', '102 of 120 consumed', 'daypart morning', 'mix', 'clocks', 'library has grown', 'queued', 'outdated bulletin withdrawn', 'its file has left the library',
+      'timed event of 15:00:00, planned -4s off', 'restart', 'content purged', 'forced', 'play', 'buffer is empty', '102 of 120 consumed', 'daypart morning', 'mix', 'clocks', 'library has grown', 'a planned track was edited', 'queued', 'outdated bulletin withdrawn', 'its file has left the library',
       'the playout engine could not open it, or found no sound in it', 'timed event off by 45s',
       'from a listener, the best of 120', 'asked for by a listener', "a listener's entry was heard early",
     ]) {

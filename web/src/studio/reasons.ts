@@ -26,6 +26,7 @@ const known: readonly [RegExp, (r: Reasons, say: Sayer, ...parts: string[]) => s
   [/^mix$/, (r) => r.mix],
   [/^clocks$/, (r) => r.clocks],
   [/^library has grown$/, (r) => r.grown],
+  [/^a planned track was edited$/, (r) => r.edited],
   [/^queued$/, (r) => r.queued],
   [/^outdated bulletin withdrawn$/, (r) => r.outdated],
   [/^the playout engine could not open it, or found no sound in it$/, (r) => r.unplayable],

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Asset, BulletinStatus, ContentStatus, Job, Plan, Run, Scrubbed } from '../../src/studio/production/answers';
+import type { Asset, BulletinRehearsed, BulletinScript, BulletinStatus, ContentStatus, Job, Plan, Run, Scrubbed } from '../../src/studio/production/answers';
 import { categories } from '../../src/station/api';
+import { sendSound } from './library';
 
 type Json = Record<string, unknown>;
 
@@ -25,6 +26,16 @@ export class Production {
     { file: 'music/english/<b>silence</b>.mp3', reason: 'silent', why: 'nothing louder than -60 dBFS' },
   ];
   jobs: Job[] = [];
+  /** Headlines whose text was asked for. */
+  readonly previewed: string[][] = [];
+  /** Answers to texts are kept back: each is given by calling it. */
+  keptBack: (() => void)[] | null = null;
+  /** The spoken bulletin is no sound. */
+  mute = false;
+  /** What the weather is; empty: nobody has asked yet. */
+  weather = '';
+  /** Why nothing can be spoken. */
+  unspoken: BulletinRehearsed['reason'];
   #next = 1;
 
   constructor(readonly key: () => string) {}
@@ -32,12 +43,20 @@ export class Production {
   /** Answers a production route; false is none of its own. */
   answer(request: IncomingMessage, url: URL, response: ServerResponse): boolean {
     const path = url.pathname;
-    if (!/^\/api\/(jobs|bulletin|imaging|content|station\/content)(\/|$)/.test(path)) return false;
+    if (!/^\/api\/(jobs|bulletin|imaging|content|station\/content|station\/bulletin)(\/|$)/.test(path)) return false;
+    if (path === '/api/bulletin/preview/audio') {
+      if (url.searchParams.get('ticket') !== 'let me hear') response.writeHead(401).end();
+      else if (this.mute) response.writeHead(404).end();
+      else sendSound(request, response, humOf(10), 'audio/wav');
+      return true;
+    }
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
     request.on('end', () => {
       const [status, said] = this.#route(request, path, text ? (JSON.parse(text) as Json) : {});
-      response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' }).end(JSON.stringify(said));
+      const give = () => response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' }).end(JSON.stringify(said));
+      if (this.keptBack && path === '/api/station/bulletin/preview') this.keptBack.push(give);
+      else give();
     });
     return true;
   }
@@ -62,13 +81,14 @@ export class Production {
     if (path === '/api/bulletin/headlines') {
       const lines = body.headlines as string[];
       if (body.version !== this.#headlines().version) return [409, { title: 'Conflict', status: 409, detail: 'headlines.txt has changed since its headlines were read: read them again' }];
-      const wrong = lines.findIndex((line) => !/\p{L}/u.test(line));
-      if (wrong >= 0) return [422, { title: 'Unprocessable Entity', status: 422, detail: `headlines[${wrong}]: has no letter in it` }];
+      const wrong = faultOf(lines);
+      if (wrong) return wrong;
       this.bulletin = { ...this.bulletin, headlines: lines.slice(0, 3) };
       this.waiting = lines.slice(3);
       this.taken.push({ path, body });
       return [200, this.#headlines()];
     }
+    if (path.startsWith('/api/station/bulletin/preview')) return this.#preview(path.slice('/api/station/bulletin/preview'.length), body);
     if (path === '/api/jobs') {
       if (!this.held) this.jobs.forEach((job) => this.#move(job));
       return [200, { jobs: this.jobs.map((job) => ({ ...job, log: null, result: undefined })) }];
@@ -90,6 +110,17 @@ export class Production {
     return { headlines, version: `version of ${headlines.join('|')}`, cut: false };
   }
 
+  #preview(below: string, body: Json): [number, unknown] {
+    if (below.endsWith('/ticket')) return [200, { path: '/api/bulletin/preview/audio?id=r1&ticket=let+me+hear', until: Date.now() + 900_000 }];
+    const lines = body.headlines as string[];
+    const wrong = faultOf(lines);
+    if (below === '') this.previewed.push(lines);
+    else this.taken.push({ path: '/api/station/bulletin/preview/audio', body });
+    if (wrong) return wrong;
+    if (below === '') return [200, scriptOf(lines, this.weather)];
+    return [202, this.add('rehearsal', { progress: { step: 'speak', detail: '', done: 1, total: 4 }, result: { order: body } })];
+  }
+
   #begin(path: string, body: Json): [number, unknown] {
     const kind = {
       '/api/bulletin/generate': 'bulletin', '/api/imaging/generate': 'imaging', '/api/imaging/sweepers': 'sweepers', '/api/imaging/stingers': 'stingers',
@@ -105,6 +136,7 @@ export class Production {
     const { progress } = job;
     if (progress.total > endless && progress.done > 4) return;
     progress.done++;
+    if (job.kind === 'rehearsal') return void (progress.done >= 4 && this.#end(job, this.unspoken ? 'failed' : 'done', this.unspoken?.en));
     progress.detail = `sfx/SFX_RISER_${progress.done}.mp3`;
     job.log = [...(job.log ?? []), { at: Date.now(), text: `file ${progress.done} of ${progress.total}: <b>plain</b>` }];
     if (progress.done < Math.min(progress.total, 4)) return;
@@ -113,6 +145,7 @@ export class Production {
 
   #end(job: Job, state: Job['state'], error = ''): void {
     const order = ((job.result ?? {}) as { order?: Json }).order ?? {};
+    if (state === 'failed' && job.kind === 'rehearsal') return void Object.assign(job, { state, endedAt: Date.now(), error, result: { id: '', sentences: [], missing: [], reason: this.unspoken } });
     Object.assign(job, { state, endedAt: Date.now(), result: state === 'done' ? this.#result(job, order) : undefined, ...(error ? { error } : {}) });
   }
 
@@ -122,6 +155,10 @@ export class Production {
         this.used = true;
         this.bulletin = { ...this.bulletin, latest: 'news/NEWS_2.mp3', latestAt: Date.now() };
         return { file: 'news/NEWS_2.mp3', at: Date.now(), durationMs: 31_400, lufs: -14.03, dbtp: -1.9, segments: this.bulletin.segments, archived: 1, rebuilt: true, problem: '' };
+      case 'rehearsal': {
+        const { text, sentences, spares, missing } = scriptOf(order.headlines as string[], this.weather);
+        return { id: 'r1', at: Date.now(), until: Date.now() + 900_000, durationMs: 10_000, lufs: -14, dbtp: -1.6, text, sentences: [...sentences, ...spares.slice(0, 1)], missing };
+      }
       case 'content plan':
         return this.plan;
       case 'content restore':
@@ -143,6 +180,56 @@ export function assetsOf(kind: string, n: number): Asset[] {
       ? { file: `sfx/SFX_${i}.mp3`, kind: 'stinger', design: designs[i % designs.length] ?? '', durationMs: 1300 + i * 90, lufs: -13.98, dbtp: -3.5 }
       : { file: `sweepers/SWP_${i}.mp3`, kind: ['sweeper', 'song_drop', 'voice_drop', 'id'][i % 4] ?? '', text: 'أثيرْ. صَوْتُ القَاهِرَةِ الّذي لا يَنام.', voice: 'espeak-ng:ar', ...(i % 4 === 1 ? { song: 'music/arabic_hits/ليل.mp3' } : {}), durationMs: 4200 + i * 100, lufs: -14.02, dbtp: -1.6 },
   );
+}
+
+/** What the station says of lines that it does not take. */
+function faultOf(lines: string[]): [number, unknown] | null {
+  const line = lines.findIndex((one) => !/\p{L}/u.test(one) || [...one].length > 160);
+  if (line < 0) return null;
+  const message = /\p{L}/u.test(lines[line] ?? '') ? `${[...(lines[line] ?? '')].length} characters, at most 160` : 'has no letter in it';
+  return [422, { title: 'Unprocessable Entity', status: 422, detail: 'validation failed', errors: [{ location: `body.headlines[${line}]`, message }] }];
+}
+
+function scriptOf(lines: string[], weather: string): BulletinScript {
+  const read = lines.slice(0, 3);
+  const sentences = [
+    { kind: 'time', text: 'هُنَا أَثِيرْ. أَهْلًا بِكُمْ.' },
+    { kind: 'time', text: 'السَّاعَةُ الآنَ بِتَوْقِيتِ القَاهِرَةِ، السَّابِعَةُ وَالنِّصْفُ مَسَاءً.' },
+    ...(weather ? [{ kind: 'weather', text: weather }] : []),
+    ...(read.length > 0 ? [{ kind: 'headlines', text: 'إِلَيْكُمْ أَهَمَّ العَنَاوِينِ.' }] : []),
+    ...read.map((line) => ({ kind: 'headlines', text: `${line}.` })),
+    { kind: 'return', text: 'كَانَتْ هَذِهِ نَشْرَةَ أَثِيرْ. نَعُودُ الآنَ إِلَى المُوسِيقَى.' },
+  ];
+  const left = (kind: string, problem: string) => ({ kind, text: '', voice: '', problem });
+  return {
+    at: Date.now() + 120_000, text: sentences.map(({ text }) => text).join('\n'), sentences, waiting: lines.length - read.length,
+    missing: [...(weather ? [] : [left('weather', 'not asked yet')]), ...(read.length > 0 ? [] : [left('headlines', 'headlines.txt holds no headline')])],
+    spares: weather && read.length === 3 ? [] : [
+      { kind: 'date', text: 'نَحْنُ فِي يَوْمِ الاِثْنَيْنِ، الثَّالِثِ وَالعِشْرِينَ مِنْ نُوفَمْبِرَ.' },
+      { kind: 'programme', text: 'بَعْدَ قَلِيلٍ تَسْتَمِعُونَ إِلَى نسم علينا الهوى، مَعَ فيروز.' },
+      { kind: 'programme', text: 'نُرَحِّبُ بِكُمْ أَيْنَمَا كُنْتُمْ.' },
+    ],
+  };
+}
+
+/** So many seconds of a low hum, as a WAV file. */
+function humOf(seconds: number): Buffer {
+  const [rate, header] = [8000, Buffer.alloc(44)];
+  const pcm = Buffer.alloc(seconds * rate * 2);
+  for (let i = 0; i < seconds * rate; i++) pcm.writeInt16LE(Math.round(4000 * Math.sin((2 * Math.PI * 220 * i) / rate)), 2 * i);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + pcm.length, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * 2, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(pcm.length, 40);
+  return Buffer.concat([header, pcm]);
 }
 
 function bulletinOf(): BulletinStatus {

@@ -50,7 +50,10 @@ export class Social {
   constructor(tell: (event: SocialEvent) => void, sound: Buffer) {
     this.#tell = tell;
     this.#sound = sound;
-    this.tus = new Tus((meta) => this.#refusal(meta), (meta, key) => this.#take(meta, key));
+    this.tus = new Tus((meta) => this.#refusal(meta), (meta, key) => {
+      const { post, token } = this.#take(meta, key);
+      return { 'x-post-id': String(post.id), 'x-post-token': token };
+    }, '/api/social/tus/');
     for (const [i, title] of titles.entries()) this.approve(this.post({ title, type: (['song', 'mashup', 'song', 'voice', 'mashup', 'sfx', 'voice'] as const)[i] as Kind, createdAt: Date.now() - (i + 1) * 37 * minute }).id, true);
   }
 

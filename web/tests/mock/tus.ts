@@ -11,7 +11,8 @@ interface Arriving {
   key: string;
   /** Grows with each request: a newer one ends an older one. */
   turn: number;
-  post?: { id: number; token: string };
+  /** What the answer to the last byte carries. */
+  carried?: Record<string, string>;
 }
 
 /** Uploads by tus 1.0, with the faults of a mobile network. */
@@ -31,11 +32,15 @@ export class Tus {
   refuse: Answer | null = null;
 
   readonly #judge: (meta: Json) => Answer | null;
-  readonly #take: (meta: Json, key: string) => { post: { id: number }; token: string };
+  readonly #take: (meta: Json, key: string, length: number) => Record<string, string>;
+  readonly #at: string;
+  #next = 1;
 
-  constructor(judge: (meta: Json) => Answer | null, take: (meta: Json, key: string) => { post: { id: number }; token: string }) {
+  /** take answers with the headers that tell what came of it. */
+  constructor(judge: (meta: Json) => Answer | null, take: (meta: Json, key: string, length: number) => Record<string, string>, at: string) {
     this.#judge = judge;
     this.#take = take;
+    this.#at = at;
   }
 
   /** All that arrived of the newest upload. */
@@ -53,7 +58,7 @@ export class Tus {
     const one = this.uploads.get(id);
     if (!one) return void response.writeHead(404).end();
     one.turn++;
-    if (request.method === 'HEAD') return void response.writeHead(200, { 'upload-offset': one.got, 'upload-length': one.length, 'cache-control': 'no-store', ...carried(one) }).end();
+    if (request.method === 'HEAD') return void response.writeHead(200, { 'upload-offset': one.got, 'upload-length': one.length, 'cache-control': 'no-store', ...one.carried }).end();
     if (request.method === 'DELETE') {
       this.uploads.delete(id);
       return void response.writeHead(204).end();
@@ -69,9 +74,9 @@ export class Tus {
       const [status, body, headers = {}] = refused;
       return void response.writeHead(status, { 'content-type': 'application/problem+json', ...headers }).end(JSON.stringify(body));
     }
-    const id = `u${this.uploads.size + 1}`;
+    const id = `u${this.#next++}`;
     this.uploads.set(id, { meta, length: Number(request.headers['upload-length']), bytes: [], got: 0, key: String(request.headers['idempotency-key'] ?? ''), turn: 0 });
-    response.writeHead(201, { location: `/api/social/tus/${id}` }).end();
+    response.writeHead(201, { location: `${this.#at}${id}` }).end();
   }
 
   async #append(one: Arriving, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -92,18 +97,13 @@ export class Tus {
       return; // the page went away
     }
     if (one.got < one.length) return void response.writeHead(204, { 'upload-offset': one.got }).end();
-    const { post, token } = this.#take(one.meta, one.key);
-    one.post = { id: post.id, token };
+    one.carried = this.#take(one.meta, one.key, one.length);
     if (this.loseAnswer) {
       this.loseAnswer = false;
       return void request.socket.destroy();
     }
-    response.writeHead(204, { 'upload-offset': one.got, ...carried(one) }).end();
+    response.writeHead(204, { 'upload-offset': one.got, ...one.carried }).end();
   }
-}
-
-function carried({ post }: Arriving): Record<string, string> {
-  return post ? { 'x-post-id': String(post.id), 'x-post-token': post.token } : {};
 }
 
 function metaIn(header: string): Json {

@@ -51,6 +51,38 @@ export interface BulletinMade {
   problem: string;
 }
 
+export interface Sentence {
+  kind: string;
+  text: string;
+}
+
+/** What a bulletin would say. */
+export interface BulletinScript {
+  at: number;
+  text: string;
+  sentences: Sentence[];
+  /** Said where there is time left, in this order. */
+  spares: Sentence[];
+  missing: Segment[];
+  /** Headlines after the third. */
+  waiting: number;
+}
+
+/** A bulletin that was spoken for the operator alone. */
+export interface BulletinRehearsed {
+  /** Empty where there is no sound. */
+  id: string;
+  at: number;
+  /** Until then it is kept. */
+  until: number;
+  durationMs: number;
+  text: string;
+  sentences: Sentence[];
+  missing: Segment[];
+  /** Why there is none. */
+  reason?: { code: string; en: string; ar: string; detail: string };
+}
+
 export interface Asset {
   file: string;
   kind: string;

@@ -41,6 +41,7 @@ export class Headlines {
   readonly text = $derived(this.draft ?? this.#kept.join('\n'));
   readonly changed = $derived(this.draft !== null && this.draft !== this.#kept.join('\n'));
   readonly editable = $derived(this.phase === 'ready' && !this.cut);
+  readonly lines = $derived(linesOf(this.text));
   readonly savable = $derived(this.editable && this.changed && !this.moved && !this.busy);
 
   constructor(door: Door, toasts: Toasts) {
@@ -97,6 +98,7 @@ export class Headlines {
   }
 }
 
-function linesOf(text: string): string[] {
+/** The headlines of a text, one a line. */
+export function linesOf(text: string): string[] {
   return text.split('\n').map((line) => line.trim()).filter(Boolean);
 }

@@ -6,6 +6,8 @@ import { sayRefused } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import type { BulletinStatus, ContentStatus, ImagingMade, Job } from './answers';
 import { Headlines } from './headlines.svelte';
+import { Rehearsal } from './rehearsal.svelte';
+import { Script } from './script.svelte';
 import { isFinal, newest, pace, summary } from './work';
 
 const statusEveryMs = 10_000;
@@ -32,6 +34,9 @@ export class Production {
 
   /** The box of headlines: a draft outlives the section. */
   readonly headlines: Headlines;
+  /** What they would sound like. */
+  readonly script: Script;
+  readonly rehearsal: Rehearsal;
 
   readonly #door: Door;
   readonly #toasts: Toasts;
@@ -49,6 +54,8 @@ export class Production {
     this.#door = door;
     this.#toasts = toasts;
     this.headlines = new Headlines(door, toasts);
+    this.script = new Script(door);
+    this.rehearsal = new Rehearsal(door, toasts);
   }
 
   /** Asks at once for what a change has changed. */
@@ -79,6 +86,15 @@ export class Production {
       sayRefused(this.#toasts, failure);
     }
     this.#soon(0);
+  }
+
+  /** Whoever stands here may order work; what only the key opens is known to be open. */
+  get may(): boolean {
+    return this.#door.may('programme');
+  }
+
+  get opened(): boolean {
+    return this.#door.open;
   }
 
   /** Begins long work; the job, or null where it was refused, which is told. */

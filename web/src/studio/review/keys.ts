@@ -1,3 +1,5 @@
+import { latinOf } from '../keyboard';
+
 /** What a key asks for. Keys are those of the letters on them, or of their place on a keyboard of another script. */
 export type Command =
   | 'next' | 'previous' | 'extend-next' | 'extend-previous'
@@ -15,7 +17,7 @@ export function commandOf(press: Press): Command | null {
   if (press.key === ' ') return press.shiftKey ? 'play-start' : 'play';
   const asNamed = named[press.key];
   if (asNamed) return asNamed;
-  const command = letters[letterOf(press)];
+  const command = letters[latinOf(press)];
   if (!command || !press.shiftKey) return command ?? null;
   return command === 'next' ? 'extend-next' : command === 'previous' ? 'extend-previous' : null;
 }
@@ -26,9 +28,4 @@ export function digitOf({ key, code, ctrlKey, altKey, metaKey }: Press): number 
   const arabic = '٠١٢٣٤٥٦٧٨٩'.indexOf(key);
   const digit = key.length === 1 && arabic >= 0 ? arabic : Number(/^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1] ?? (/^[1-9]$/.test(key) ? key : 0));
   return digit;
-}
-
-function letterOf({ key, code }: Press): string {
-  if (/^[a-z]$/i.test(key)) return key.toLowerCase();
-  return /^Key([A-Z])$/.exec(code)?.[1]?.toLowerCase() ?? '';
 }
