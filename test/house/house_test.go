@@ -31,6 +31,7 @@ var floors = [][]string{
 	{"internal/sound/audiofile", "internal/sound/ffmpeg", "internal/sound/fourier", "internal/sound/loudness", "internal/sound/synth", "internal/sound/wav"},
 	{"internal/sound/"},
 	{"internal/onair/rotation", "internal/onair/playlist", "internal/live", "internal/alarm"},
+	{"internal/library/find"}, // of what listeners ask for, and of the library in the studio
 	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/", "internal/alarm/", "internal/people"},
 	{"internal/production"},
 	{"internal/web/", "internal/node/"},
@@ -52,11 +53,13 @@ var neighbours = map[string][]string{
 	"internal/onair/press":                 {"internal/onair/scheduler"}, // it is its hand at the engine
 	"internal/kit/jobs":                    {"internal/kit/store"},
 	"internal/kit/swap":                    {"internal/kit/file"},
+	"internal/kit/resume":                  {"internal/kit/client", "internal/kit/file"},
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 	"internal/kit/bus":                     {"internal/kit/signal"},
 	"internal/kit/bus/bustest":             {"internal/kit/bus"},
-	"internal/library/deck":                {"internal/library/media", "internal/library/aircopy"}, // it is what they show together
-	"internal/node/local":                  {"internal/node/playout", "internal/node/supervise"},   // it steers them
+	"internal/library/deck":                {"internal/library/media", "internal/library/aircopy"},    // it is what they show together
+	"internal/library/intake":              {"internal/library/media", "internal/library/duplicates"}, // it looks at a file as they do
+	"internal/node/local":                  {"internal/node/playout", "internal/node/supervise"},      // it steers them
 	"internal/node/remote":                 {"internal/node/depot", "internal/node/icecast", "internal/node/local", "internal/node/playout", "internal/node/supervise"},
 	"internal/node/rescue":                 {"internal/node/playout"},
 	"internal/web/streams":                 {"internal/web/stream"},
@@ -82,7 +85,7 @@ var pure = map[string][]string{
 	"internal/station":                 {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/library/bulletin/arabic": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/audience/social/refusal": {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
-	"internal/audience/requests/find":  {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
+	"internal/library/find":            {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/sound/synth":             {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/sound/stinger":           {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
 	"internal/audience/social/rank":    {"os", "net", "io/fs", "math/rand", "sync", "context", "log/slog"},
