@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -219,7 +220,12 @@ func (s *station) idle() bool {
 // accounted looks where every file is in the end.
 func (s *station) accounted(pieces []piece, n int) {
 	s.t.Helper()
-	media := filesIn(s.t, s.media)
+	// What was on the air is archived after it, also now: whatever moves changes the archive.
+	var media, archived []string
+	s.eventually("no file is on the move", func() bool {
+		archived, media = filesIn(s.t, filepath.Join(s.data, "archive")), filesIn(s.t, s.media)
+		return slices.Equal(archived, filesIn(s.t, filepath.Join(s.data, "archive")))
+	})
 	placed := 0
 	for _, f := range media {
 		name := filepath.Base(f)
@@ -242,7 +248,7 @@ func (s *station) accounted(pieces []piece, n int) {
 	}
 	// Every piece is in its deck or in the archive, whole.
 	everywhere := map[string]int{}
-	for _, f := range append(media, filesIn(s.t, filepath.Join(s.data, "archive"))...) {
+	for _, f := range slices.Concat(media, archived) {
 		everywhere[filepath.Base(f)]++
 	}
 	for _, p := range pieces {
