@@ -73,12 +73,7 @@ func (s *Server) liveRecordings() []route {
 func recordingFile(op *huma.Operation) {
 	asks("path", "name", "As the list names it", huma.Schema{Type: huma.TypeString})(op)
 	asks("query", "download", "1: as a file to save", huma.Schema{Type: huma.TypeString, Enum: []any{"", "1"}})(op)
-	for _, status := range []int{http.StatusOK, http.StatusPartialContent} {
-		gives(status, "audio/mpeg", "audio/flac", "multipart/byteranges")(op)
-	}
-	gives(http.StatusNotModified)(op)
-	gives(http.StatusPreconditionFailed)(op)
-	gives(http.StatusRequestedRangeNotSatisfiable, "text/plain")(op)
+	servesRanges(op, "audio/mpeg", "audio/flac", "multipart/byteranges")
 	may(http.StatusServiceUnavailable)(op)
 }
 
@@ -244,9 +239,8 @@ func (s *Server) recordingTicket(_ context.Context, in *RecordingName) (*ticketA
 }
 
 func (s *Server) ticketedRecording(w http.ResponseWriter, r *http.Request) error {
-	if !s.tickets.valid(r.URL.Query().Get("ticket"), r.PathValue("name"), s.opt.Now()) {
-		w.Header().Set("WWW-Authenticate", inside.realm())
-		return fmt.Errorf("the ticket is not for this recording, or no longer valid: ask for another: %w", station.ErrUnauthentic)
+	if err := s.ticketed(w, r, r.PathValue("name"), "recording", inside); err != nil {
+		return err
 	}
 	return s.recording(w, r)
 }

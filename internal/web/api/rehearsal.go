@@ -2,15 +2,13 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"net/url"
+	"path/filepath"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/production"
-	"github.com/athir-radio/athir/internal/station"
 )
 
 // typedHeadlines are headlines that somebody is about to keep.
@@ -53,37 +51,26 @@ func (s *Server) rehearsalTicket(_ context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &ticketAnswer{CacheControl: "no-store"}
-	out.Body.Until = until.UnixMilli()
-	out.Body.Path = "/api/bulletin/preview/audio?" + url.Values{"id": {in.ID}, "ticket": {s.tickets.sign(ofRehearsal(in.ID), out.Body.Until)}}.Encode()
-	return out, nil
+	return s.ticketTo("/api/bulletin/preview/audio", "id", in.ID, ofRehearsal(in.ID), until), nil
 }
 
 // rehearsalFile documents the row that serves a rehearsal.
 func rehearsalFile(op *huma.Operation) {
 	asks("query", "id", "Of the job's result", huma.Schema{Type: huma.TypeString})(op)
 	asks("query", "ticket", "From …/ticket", huma.Schema{Type: huma.TypeString})(op)
-	for _, status := range []int{http.StatusOK, http.StatusPartialContent} {
-		gives(status, "audio/mpeg", "multipart/byteranges")(op)
-	}
-	gives(http.StatusNotModified)(op)
-	gives(http.StatusPreconditionFailed)(op)
-	gives(http.StatusRequestedRangeNotSatisfiable, "text/plain")(op)
+	servesRanges(op, "audio/mpeg", "multipart/byteranges")
 	may(http.StatusUnauthorized, http.StatusNotFound)(op)
 }
 
 func (s *Server) rehearsalAudio(w http.ResponseWriter, r *http.Request) error {
 	id := r.URL.Query().Get("id")
-	if !s.tickets.valid(r.URL.Query().Get("ticket"), ofRehearsal(id), s.opt.Now()) {
-		w.Header().Set("WWW-Authenticate", programmes.realm())
-		return fmt.Errorf("the ticket is not for this bulletin, or no longer valid: ask for another: %w", station.ErrUnauthentic)
+	if err := s.ticketed(w, r, ofRehearsal(id), "bulletin", programmes); err != nil {
+		return err
 	}
 	name, _, err := s.opt.Producer.Rehearsed(id)
 	if err != nil {
 		return err
 	}
-	dir, base := splitPath(name)
-	f, err := openPlain(dir, base)
-	w.Header().Set("Cache-Control", "private, no-cache")
-	return serveFile(w, r, f, err, base)
+	dir, base := filepath.Split(name)
+	return serveTicketed(w, r, dir, base)
 }

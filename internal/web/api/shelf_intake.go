@@ -2,9 +2,8 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -283,29 +282,18 @@ func (s *Server) arrivalTicket(_ context.Context, in *ArrivalID) (*ticketAnswer,
 	if _, err := s.opt.Shelf.Intake.Find(in.ID); err != nil {
 		return nil, err
 	}
-	out := &ticketAnswer{CacheControl: "no-store"}
-	out.Body.Until = s.opt.Now().Add(ticketLasts).UnixMilli()
-	out.Body.Path = "/api/library/intake/audio?" + url.Values{"path": {in.ID}, "ticket": {s.tickets.sign(ofArrival(in.ID), out.Body.Until)}}.Encode()
-	return out, nil
+	return s.ticketTo("/api/library/intake/audio", "path", in.ID, ofArrival(in.ID), s.opt.Now().Add(ticketLasts)), nil
 }
 
 func (s *Server) arrivalAudio(w http.ResponseWriter, r *http.Request) error {
 	id := r.URL.Query().Get("path")
-	if !s.tickets.valid(r.URL.Query().Get("ticket"), ofArrival(id), s.opt.Now()) {
-		w.Header().Set("WWW-Authenticate", inside.realm())
-		return fmt.Errorf("the ticket is not for this file, or no longer valid: ask for another: %w", station.ErrUnauthentic)
+	if err := s.ticketed(w, r, ofArrival(id), "file", inside); err != nil {
+		return err
 	}
 	name, err := s.opt.Shelf.Intake.File(id)
 	if err != nil {
 		return err
 	}
-	dir, base := splitPath(name)
-	f, err := openPlain(dir, base)
-	w.Header().Set("Cache-Control", "private, no-cache")
-	return serveFile(w, r, f, err, base)
-}
-
-func splitPath(name string) (dir, base string) {
-	i := strings.LastIndexByte(name, '/')
-	return name[:i+1], name[i+1:]
+	dir, base := filepath.Split(name)
+	return serveTicketed(w, r, dir, base)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"time"
 
@@ -162,10 +161,7 @@ func (s *Server) shelfTicket(_ context.Context, in *struct {
 	if _, there := s.opt.Shelf.Notes.File(in.Body.Path); !there {
 		return nil, errNoTrack(in.Body.Path)
 	}
-	out := &ticketAnswer{CacheControl: "no-store"}
-	out.Body.Until = s.opt.Now().Add(ticketLasts).UnixMilli()
-	out.Body.Path = "/api/library/audio?" + url.Values{"path": {in.Body.Path}, "ticket": {s.tickets.sign(ofTrack(in.Body.Path), out.Body.Until)}}.Encode()
-	return out, nil
+	return s.ticketTo("/api/library/audio", "path", in.Body.Path, ofTrack(in.Body.Path), s.opt.Now().Add(ticketLasts)), nil
 }
 
 // ofTrack is what a ticket for a track names: it is none for a recording of that name.
@@ -175,27 +171,19 @@ func ofTrack(path string) string { return "track\n" + path }
 func shelfFile(op *huma.Operation) {
 	asks("query", "path", "Relative to the media folder", huma.Schema{Type: huma.TypeString})(op)
 	asks("query", "ticket", "From …/audio/ticket", huma.Schema{Type: huma.TypeString})(op)
-	for _, status := range []int{http.StatusOK, http.StatusPartialContent} {
-		gives(status, "*/*")(op)
-	}
-	gives(http.StatusNotModified)(op)
-	gives(http.StatusPreconditionFailed)(op)
-	gives(http.StatusRequestedRangeNotSatisfiable, "text/plain")(op)
+	servesRanges(op, "*/*")
 	may(http.StatusUnauthorized, http.StatusNotFound)(op)
 }
 
 func (s *Server) shelfAudio(w http.ResponseWriter, r *http.Request) error {
 	path := r.URL.Query().Get("path")
-	if !s.tickets.valid(r.URL.Query().Get("ticket"), ofTrack(path), s.opt.Now()) {
-		w.Header().Set("WWW-Authenticate", inside.realm())
-		return fmt.Errorf("the ticket is not for this track, or no longer valid: ask for another: %w", station.ErrUnauthentic)
+	if err := s.ticketed(w, r, ofTrack(path), "track", inside); err != nil {
+		return err
 	}
 	if _, there := s.opt.Shelf.Notes.File(path); !there || !filepath.IsLocal(path) {
 		return errNoTrack(path)
 	}
-	f, err := openPlain(s.opt.Files.Media, path)
-	w.Header().Set("Cache-Control", "private, no-cache")
-	return serveFile(w, r, f, err, path)
+	return serveTicketed(w, r, s.opt.Files.Media, path)
 }
 
 // exportStall is how long whoever saves a list may take nothing of it.
@@ -203,10 +191,10 @@ const exportStall = 30 * time.Second
 
 func (s *Server) exportShelf(w http.ResponseWriter, r *http.Request) error {
 	asked := r.URL.Query()
-	q := catalog.Query{Text: asked.Get("q"), Category: asked["category"], Artist: asked["artist"], Album: asked["album"], Genre: asked["genre"], Sort: catalog.Sort(asked.Get("sort")), Order: asked.Get("order")}
-	for _, state := range asked["state"] {
-		q.State = append(q.State, catalog.State(state))
-	}
+	q := (&ShelfQuery{
+		Q: asked.Get("q"), Category: asked["category"], Artist: asked["artist"], Album: asked["album"], Genre: asked["genre"],
+		State: asked["state"], Sort: asked.Get("sort"), Order: asked.Get("order"),
+	}).query()
 	format := catalog.Format(asked.Get("format"))
 	if format.MediaType() == "" {
 		return fmt.Errorf("format: must be csv, m3u or jspf: %w", station.ErrInvalid)
