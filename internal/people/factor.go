@@ -14,6 +14,8 @@ import (
 	"github.com/boombuler/barcode/qr"
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/totp"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // A second factor is a code of six digits each 30 s (RFC 6238), taken one step early or late.
@@ -103,11 +105,11 @@ func (p *People) Enrol(ctx context.Context, id, secret, code string) (codes []st
 	waiting := p.pending[id]
 	p.turned()
 	if subtle.ConstantTimeCompare([]byte(waiting.secret), []byte(secret)) != 1 || secret == "" || p.opt.Now().After(waiting.until) {
-		return nil, &FieldError{"secret", "does not hold any more: begin again", "انتهت صلاحية هذا الرمز السري، ابدأ من جديد"}
+		return nil, station.Wrong("secret", "does not hold any more: begin again", "انتهت صلاحية هذا الرمز السري، ابدأ من جديد")
 	}
 	at, ok := stepOf(secret, code, p.opt.Now(), 0)
 	if !ok {
-		return nil, &FieldError{"code", "does not belong to this secret: check the time of the phone, and send the code that is shown now", "الرمز غير صحيح، راجع ساعة الهاتف وأدخل الرمز الظاهر الآن"}
+		return nil, station.Wrong("code", "does not belong to this secret: check the time of the phone, and send the code that is shown now", "الرمز غير صحيح، راجع ساعة الهاتف وأدخل الرمز الظاهر الآن")
 	}
 	for range recoveryCodes {
 		text := strings.ToLower(rand.Text()[:16]) // 80 bits

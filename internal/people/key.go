@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // KeyPrefix begins every key, so that scanners for leaked secrets know one.
@@ -45,11 +47,11 @@ func (p *People) AddKey(ctx context.Context, o Key) (Key, error) {
 	case err != nil:
 		return Key{}, err
 	case !u.Role.Rights().Has(k.Role.Rights()):
-		return Key{}, &FieldError{"role", fmt.Sprintf("a key of a %s cannot have the rights of a %s", u.Role, k.Role), "لا يُمنح المفتاح أكثر مما لصاحبه"}
+		return Key{}, station.Wrong("role", fmt.Sprintf("a key of a %s cannot have the rights of a %s", u.Role, k.Role), "لا يُمنح المفتاح أكثر مما لصاحبه")
 	case k.Name == "" || utf8.RuneCountInString(k.Name) > longestName:
-		return Key{}, &FieldError{"name", fmt.Sprintf("says what the key is for, in 1 to %d characters", longestName), "اكتب لأي شيء هذا المفتاح"}
+		return Key{}, station.Wrong("name", fmt.Sprintf("says what the key is for, in 1 to %d characters", longestName), "اكتب لأي شيء هذا المفتاح")
 	case k.Until != 0 && k.Until <= k.CreatedAt:
-		return Key{}, &FieldError{"until", "is in the past", "تاريخ الانتهاء مضى"}
+		return Key{}, station.Wrong("until", "is in the past", "تاريخ الانتهاء مضى")
 	}
 	secret := KeyPrefix + rand.Text() + rand.Text()
 	hash := sha256.Sum256([]byte(secret))

@@ -76,7 +76,7 @@ func (p *People) BeginPasskey(ctx context.Context, id string, site Site) (Ceremo
 // and for what was made.
 func (p *People) AddPasskey(ctx context.Context, id string, site Site, state, name string, answer []byte) (Passkey, error) {
 	if name = clean(name); name == "" || utf8.RuneCountInString(name) > longestName {
-		return Passkey{}, &FieldError{"name", fmt.Sprintf("says which device it is, in 1 to %d characters", longestName), "اكتب اسم الجهاز"}
+		return Passkey{}, station.Wrong("name", fmt.Sprintf("says which device it is, in 1 to %d characters", longestName), "اكتب اسم الجهاز")
 	}
 	w, err := site.party()
 	if err != nil {
@@ -188,7 +188,7 @@ func (p *People) PasskeyLogin(ctx context.Context, site Site, state string, answ
 // notMade logs why a passkey was not taken.
 func (p *People) notMade(id string, err error) error {
 	p.opt.Log.Warn("passkey refused", "user", id, "err", err)
-	return &FieldError{"answer", "is no passkey for this station", "مفتاح المرور هذا ليس لهذه المحطة"}
+	return station.Wrong("answer", "is no passkey for this station", "مفتاح المرور هذا ليس لهذه المحطة")
 }
 
 // refused logs why, which the other side is not told.

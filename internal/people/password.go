@@ -109,11 +109,11 @@ func (u User) checkPassword(password string) error {
 	n := utf8.RuneCountInString(password)
 	switch {
 	case !utf8.ValidString(password):
-		return &FieldError{"password", "is not text", "كلمة المرور ليست نصًا"}
+		return station.Wrong("password", "is not text", "كلمة المرور ليست نصًا")
 	case n < shortestPassword:
-		return &FieldError{"password", fmt.Sprintf("needs %d characters: some words in a row are easy to keep in mind", shortestPassword), "كلمة المرور 12 حرفًا على الأقل، وبضع كلمات متتالية أسهل في الحفظ"}
+		return station.Wrong("password", fmt.Sprintf("needs %d characters: some words in a row are easy to keep in mind", shortestPassword), "كلمة المرور 12 حرفًا على الأقل، وبضع كلمات متتالية أسهل في الحفظ")
 	case n > longestPassword:
-		return &FieldError{"password", fmt.Sprintf("may have %d characters", longestPassword), "كلمة المرور أطول من اللازم"}
+		return station.Wrong("password", fmt.Sprintf("may have %d characters", longestPassword), "كلمة المرور أطول من اللازم")
 	}
 	bare := strings.ToLower(strings.Join(strings.Fields(password), ""))
 	left := bare
@@ -127,7 +127,7 @@ func (u User) checkPassword(password string) error {
 		left = strings.TrimFunc(left, func(r rune) bool { return !unicode.IsLetter(r) })
 	}
 	if utf8.RuneCountInString(left) < 6 || repeats(bare) {
-		return &FieldError{"password", "is one of the first that are tried: some words in a row that belong to nobody else are better", "كلمة المرور هذه من أول ما يُجرَّب، اختر كلمات متتالية لا يستعملها غيرك"}
+		return station.Wrong("password", "is one of the first that are tried: some words in a row that belong to nobody else are better", "كلمة المرور هذه من أول ما يُجرَّب، اختر كلمات متتالية لا يستعملها غيرك")
 	}
 	return nil
 }

@@ -7,18 +7,6 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
-// FieldError is a field of an order that is wrong. It is a station.ErrInvalid. Want goes on
-// after the field's name; arabic is a sentence of its own.
-type FieldError struct{ Field, Want, arabic string }
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Want }
-func (e *FieldError) Unwrap() error { return station.ErrInvalid }
-
-// Spoken are its words.
-func (e *FieldError) Spoken() (code, en, ar string, at time.Time) {
-	return "field", e.Field + " " + e.Want, e.arabic, time.Time{}
-}
-
 // Refusal is why an order of people, or a login, is refused, in words of both languages.
 type Refusal struct {
 	Code   string // for programs

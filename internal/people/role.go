@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Right is what an order needs.
@@ -95,5 +97,5 @@ func (r Role) check() error {
 	for _, one := range Roles() {
 		all = append(all, string(one))
 	}
-	return &FieldError{"role", fmt.Sprintf("must be one of %s, not %.40q", strings.Join(all, ", "), r), "اختر دورًا من القائمة"}
+	return station.Wrong("role", fmt.Sprintf("must be one of %s, not %.40q", strings.Join(all, ", "), r), "اختر دورًا من القائمة")
 }

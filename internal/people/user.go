@@ -196,13 +196,13 @@ func (p *People) Remove(ctx context.Context, id string) error {
 func (u User) check() error {
 	switch {
 	case u.Login == "":
-		return &FieldError{"login", "is empty", "اسم المستخدم فارغ"}
+		return station.Wrong("login", "is empty", "اسم المستخدم فارغ")
 	case utf8.RuneCountInString(u.Login) > longestLogin:
-		return &FieldError{"login", fmt.Sprintf("may have %d characters", longestLogin), "اسم المستخدم أطول من اللازم"}
+		return station.Wrong("login", fmt.Sprintf("may have %d characters", longestLogin), "اسم المستخدم أطول من اللازم")
 	case strings.ContainsFunc(u.Login, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
-		return &FieldError{"login", "may have no spaces", "اسم المستخدم لا يقبل المسافات"}
+		return station.Wrong("login", "may have no spaces", "اسم المستخدم لا يقبل المسافات")
 	case utf8.RuneCountInString(u.Name) > longestName:
-		return &FieldError{"name", fmt.Sprintf("may have %d characters", longestName), "الاسم أطول من اللازم"}
+		return station.Wrong("name", fmt.Sprintf("may have %d characters", longestName), "الاسم أطول من اللازم")
 	}
 	return u.Role.check()
 }

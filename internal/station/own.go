@@ -1,6 +1,7 @@
 package station
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -46,6 +47,28 @@ type Date int32
 func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
 	return Date(y*10_000 + int(m)*100 + d) //nolint:gosec // years of four digits
+}
+
+// MarshalText writes yyyy-mm-dd; nothing for none.
+func (d Date) MarshalText() ([]byte, error) {
+	if d == 0 {
+		return nil, nil
+	}
+	return fmt.Appendf(nil, "%04d-%02d-%02d", d/10_000, d/100%100, d%100), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (d *Date) UnmarshalText(b []byte) error {
+	if len(b) == 0 {
+		*d = 0
+		return nil
+	}
+	day, err := time.Parse(time.DateOnly, string(b))
+	if err != nil {
+		return fmt.Errorf("day %q: must be as 2026-12-01", b)
+	}
+	*d = DateOf(day)
+	return nil
 }
 
 // Open reports whether a track with these limits may begin at a time, which is in the

@@ -122,3 +122,8 @@ type PostOnAir struct {
 
 // MainChannel is the id of the one channel every station has.
 const MainChannel = "main"
+
+// Find returns the place of a track in a list that is sorted by path.
+func Find(tracks []Track, path string) (int, bool) {
+	return slices.BinarySearchFunc(tracks, path, func(t Track, p string) int { return strings.Compare(t.Path, p) })
+}

@@ -184,20 +184,16 @@ func (c *Catalog) freshen(s *shelf, rows []Row) {
 		return
 	}
 	for i := range rows {
-		if at, there := placeOf(tracks, rows[i].Path); there {
+		if at, there := station.Find(tracks, rows[i].Path); there {
 			rows[i].Track = tracks[at]
 		}
 	}
 }
 
-func placeOf(tracks []station.Track, path string) (int, bool) {
-	return slices.BinarySearchFunc(tracks, path, func(t station.Track, p string) int { return strings.Compare(t.Path, p) })
-}
-
 // Row is one track; false where there is none of that path.
 func (c *Catalog) Row(path string) (Row, bool) {
 	tracks := c.opt.Source.Tracks()
-	i, ok := placeOf(tracks, path)
+	i, ok := station.Find(tracks, path)
 	if !ok {
 		return Row{}, false
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/athir-radio/athir/internal/library/moves"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -72,7 +73,7 @@ type Refused struct {
 }
 
 // Change carries out an order: of each track that there is, the fields that it names. Errors:
-// *FieldError, of what would be wrong with any track.
+// *station.FieldError, of what would be wrong with any track.
 func (o *Overlay) Change(ctx context.Context, order Order) (Outcome, error) {
 	said, fields, err := Note{}.With(order.Set)
 	if err != nil {
@@ -82,13 +83,13 @@ func (o *Overlay) Change(ctx context.Context, order Order) (Outcome, error) {
 		return Outcome{}, errNoPicture()
 	}
 	if len(order.Paths) > MostTracks {
-		return Outcome{}, &FieldError{"paths", fmt.Sprintf("are %d at most", MostTracks), fmt.Sprintf("عدد المقاطع %d على الأكثر", MostTracks)}
+		return Outcome{}, station.Wrong("paths", fmt.Sprintf("are %d at most", MostTracks), fmt.Sprintf("عدد المقاطع %d على الأكثر", MostTracks))
 	}
 	if most := mostSaid / max(len(order.Paths), 1); len(order.Set) > most {
-		return Outcome{}, &FieldError{"set", fmt.Sprintf("has %d bytes, and %d at most for so many tracks: change fewer at a time", len(order.Set), most), "النص أطول من أن يُكتب لهذا العدد من المقاطع. غيّر عددًا أقل في كل مرة"}
+		return Outcome{}, station.Wrong("set", fmt.Sprintf("has %d bytes, and %d at most for so many tracks: change fewer at a time", len(order.Set), most), "النص أطول من أن يُكتب لهذا العدد من المقاطع. غيّر عددًا أقل في كل مرة")
 	}
 	if len(fields) == 0 {
-		return Outcome{}, &FieldError{"set", "must have a field", "حدّد حقلًا واحدًا على الأقل"}
+		return Outcome{}, station.Wrong("set", "must have a field", "حدّد حقلًا واحدًا على الأقل")
 	}
 	o.turn.Lock()
 	defer o.turn.Unlock()
@@ -112,10 +113,10 @@ func (o *Overlay) Change(ctx context.Context, order Order) (Outcome, error) {
 			out.Refused = append(out.Refused, refusedBy(path, err))
 			continue
 		}
-		if next := (kept{now, file.Size, file.ModTime.UnixNano()}); !next.equal(was) {
+		if next := (kept{now, moves.StatOf(file)}); !next.equal(was) {
 			change[path] = next
 			if written += was.bytes() + now.bytes(); written > mostWritten {
-				return Outcome{}, &FieldError{"paths", "have more said of them than one change can write: change fewer at a time", "ما كُتب عن هذه المقاطع أطول من أن يُغيَّر دفعة واحدة. غيّر عددًا أقل في كل مرة"}
+				return Outcome{}, station.Wrong("paths", "have more said of them than one change can write: change fewer at a time", "ما كُتب عن هذه المقاطع أطول من أن يُغيَّر دفعة واحدة. غيّر عددًا أقل في كل مرة")
 			}
 		}
 	}
@@ -129,9 +130,9 @@ func (o *Overlay) Change(ctx context.Context, order Order) (Outcome, error) {
 
 func refusedBy(path string, err error) Refused {
 	out := Refused{path, err.Error(), err.Error()}
-	var field *FieldError
+	var field *station.FieldError
 	if errors.As(err, &field) {
-		out.Ar = field.arabic
+		out.Ar = field.Arabic
 	}
 	return out
 }
@@ -140,11 +141,11 @@ func refusedBy(path string, err error) Refused {
 func (n Note) fits(file station.Track) error {
 	switch {
 	case ms(n.CueOutMS) > file.Duration:
-		return &FieldError{"cueOutMs", fmt.Sprintf("must be within the file, which lasts %d ms", file.Duration.Milliseconds()), "نقطة النهاية بعد نهاية الملف"}
+		return station.Wrong("cueOutMs", fmt.Sprintf("must be within the file, which lasts %d ms", file.Duration.Milliseconds()), "نقطة النهاية بعد نهاية الملف")
 	case ms(n.CueInMS) > 0 && file.Duration-ms(n.CueInMS) < shortestOnAir:
-		return &FieldError{"cueInMs", "must leave a second of the file at least", "نقطة البداية عند نهاية الملف"}
+		return station.Wrong("cueInMs", "must leave a second of the file at least", "نقطة البداية عند نهاية الملف")
 	case n.CrossMS > 0 && n.cut(file.Duration).Cross == 0:
-		return &FieldError{"crossMs", "must be less than half of what airs", "مدة التداخل أطول من نصف المقطع"}
+		return station.Wrong("crossMs", "must be less than half of what airs", "مدة التداخل أطول من نصف المقطع")
 	}
 	return nil
 }
@@ -231,9 +232,9 @@ func (o *Overlay) Undo(ctx context.Context, id int64, who string) (out Outcome, 
 			left = append(left, path)
 			continue
 		}
-		change[path] = kept{c.before, now.size, now.mtime}
+		change[path] = kept{c.before, now.Stat}
 		if file, there := o.File(path); there {
-			change[path] = kept{c.before, file.Size, file.ModTime.UnixNano()}
+			change[path] = kept{c.before, moves.StatOf(file)}
 		}
 	}
 	slices.Sort(left)

@@ -5,76 +5,32 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
-	"slices"
-	"time"
 
-	"github.com/athir-radio/athir/internal/station"
+	"github.com/athir-radio/athir/internal/library/moves"
 )
-
-// settles is how long a change of the registry is left alone: files that are moved go before
-// they come.
-const settles = 2 * time.Second
 
 // Run keeps notes with their files until ctx ends: what is said of a file that was moved or
 // renamed goes with it.
 func (o *Overlay) Run(ctx context.Context) error {
-	changed, cancel := o.opt.Registry.Subscribe()
-	defer cancel()
-	for {
-		if o.opt.Whole() {
-			if err := o.Follow(ctx); err != nil && ctx.Err() == nil {
-				o.opt.Log.Warn("cannot keep what is said of tracks with their files", "err", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-changed:
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(settles):
-		}
-	}
+	return moves.Run(ctx, o.opt.Log, o.opt.Registry, o.opt.Whole, o.Follow)
 }
 
-// stat tells a file from others: a move keeps both.
-type stat struct{ size, mtime int64 }
-
-// overlap is for how long a moved file may be listed at both its places.
-const overlap = time.Minute
-
-// Follow looks once. A file that is gone and has one of the same size and time in its place,
-// elsewhere and without a note, was moved: unless that one was there before, as a copy is.
+// Follow looks once.
 func (o *Overlay) Follow(ctx context.Context) error {
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	n, files := o.notes.Load(), o.opt.Registry.Tracks()
-	moved, seen := map[string]string{}, map[string]kept{} // to a path, from one; as the file is now
-	var missing []string
-	now, before := o.opt.Now(), o.there
-	o.there = make(map[string]time.Time, len(n.sorted))
-	for _, path := range n.sorted {
-		k := n.byPath[path]
-		i, there := find(files, path)
-		switch {
-		case !there:
-			missing = append(missing, path)
-			if at, known := before[path]; known {
-				o.there[path] = at
-			}
-			continue
-		case statOf(files[i]) != (stat{k.size, k.mtime}):
-			seen[path] = kept{k.Note, files[i].Size, files[i].ModTime.UnixNano()}
-		}
-		o.there[path] = now
+	n := o.notes.Load()
+	known := make(map[string]moves.Stat, len(n.byPath))
+	for path, k := range n.byPath {
+		known[path] = k.Stat
 	}
-	if len(missing) > 0 {
-		moved = n.movedTo(missing, files, o.there, o.began)
-	}
-	if len(moved)+len(seen) == 0 {
+	moved, changed := o.watch.Look(known, o.opt.Registry.Tracks(), o.opt.Now())
+	if len(moved)+len(changed) == 0 {
 		return nil
+	}
+	seen := map[string]kept{}
+	for path, is := range changed {
+		seen[path] = kept{n.byPath[path].Note, is}
 	}
 	return o.moveNotes(ctx, moved, seen)
 }
@@ -101,7 +57,7 @@ func (o *Overlay) moveNotes(ctx context.Context, moved map[string]string, seen m
 			}
 		}
 		for path, k := range seen {
-			if _, err := tx.ExecContext(ctx, "UPDATE overlay_note SET size = ?, mtime_ns = ? WHERE path = ?", k.size, k.mtime, []byte(path)); err != nil {
+			if _, err := tx.ExecContext(ctx, "UPDATE overlay_note SET size = ?, mtime_ns = ? WHERE path = ?", k.Size, k.ModTime, []byte(path)); err != nil {
 				return err
 			}
 		}
@@ -122,41 +78,4 @@ func (o *Overlay) moveNotes(ctx context.Context, moved map[string]string, seen m
 		o.own.Tell()
 	}
 	return nil
-}
-
-func statOf(t station.Track) stat { return stat{t.Size, t.ModTime.UnixNano()} }
-
-// movedTo finds where missing files are now: from a new path to the one before. What may be
-// in two places is in none, and none is where a file was while the missing one was there, as
-// last says; of what was not seen in this run, began, its start, is the time.
-func (n *notes) movedTo(missing []string, files []station.Track, last map[string]time.Time, began time.Time) map[string]string {
-	lost := map[stat][]string{}
-	for _, path := range missing {
-		k := n.byPath[path]
-		lost[stat{k.size, k.mtime}] = append(lost[stat{k.size, k.mtime}], path)
-	}
-	found, added := map[stat][]string{}, map[string]time.Time{}
-	for i := range files {
-		s := statOf(files[i])
-		if _, sought := lost[s]; !sought {
-			continue
-		}
-		if _, has := n.byPath[files[i].Path]; !has {
-			found[s] = append(found[s], files[i].Path)
-			added[files[i].Path] = files[i].AddedAt
-		}
-	}
-	out := map[string]string{}
-	for s, to := range found {
-		if from := lost[s]; len(to) == 1 && len(from) == 1 && !slices.Contains(missing, to[0]) {
-			at, known := last[from[0]]
-			if !known {
-				at = began
-			}
-			if !added[to[0]].Before(at.Add(-overlap)) {
-				out[to[0]] = from[0]
-			}
-		}
-	}
-	return out
 }

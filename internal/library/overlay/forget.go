@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/athir-radio/athir/internal/kit/store"
 )
 
 // Forget removes the deeds of more than a year ago. It is for who knows that the clock is
@@ -23,7 +25,7 @@ func (o *Overlay) Forget(ctx context.Context) error {
 // taken back.
 func (o *Overlay) Covers(ctx context.Context) (map[string]bool, error) {
 	all := map[string]bool{}
-	err := each(ctx, o.opt.DB.Read(), func(rows *sql.Rows) error {
+	err := store.Each(ctx, o.opt.DB.Read(), func(rows *sql.Rows) error {
 		var id sql.NullString
 		if err := rows.Scan(&id); err != nil {
 			return err

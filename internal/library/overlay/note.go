@@ -53,28 +53,17 @@ const (
 	longestRest   = 30 * 24 * time.Hour
 )
 
-// FieldError is a field of a note that is wrong. It is a station.ErrInvalid.
-type FieldError struct{ Field, Want, arabic string }
-
 // errNoPicture says that a cover is none.
 func errNoPicture() error {
-	return &FieldError{"cover", "is no picture of the library: send the picture with PUT …/cover first", "لا توجد صورة بهذا المعرّف. أرسل الصورة أولًا"}
-}
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Want }
-func (e *FieldError) Unwrap() error { return station.ErrInvalid }
-
-// Spoken are its words.
-func (e *FieldError) Spoken() (code, en, ar string, at time.Time) {
-	return "field", e.Field + " " + e.Want, e.arabic, time.Time{}
+	return station.Wrong("cover", "is no picture of the library: send the picture with PUT …/cover first", "لا توجد صورة بهذا المعرّف. أرسل الصورة أولًا")
 }
 
 // With returns the note with a patch in it (RFC 7396: null takes a field away), and the
-// fields that the patch names. A *FieldError says what is wrong with the patch.
+// fields that the patch names. A *station.FieldError says what is wrong with the patch.
 func (n Note) With(patch json.RawMessage) (out Note, fields []string, err error) {
 	var change map[string]any
 	if err := json.Unmarshal(patch, &change); err != nil || change == nil {
-		return n, nil, &FieldError{"set", "must be an object of fields", "الحقل set يجب أن يكون كائنًا"}
+		return n, nil, station.Wrong("set", "must be an object of fields", "الحقل set يجب أن يكون كائنًا")
 	}
 	text, err := json.Marshal(n)
 	if err != nil {
@@ -123,12 +112,12 @@ var unknownField = regexp.MustCompile(`unknown field "([^"]{0,60})"`)
 func fieldOf(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		return &FieldError{kind.Field, "must not be a " + kind.Value, "قيمة الحقل " + kind.Field + " من نوع غير صحيح"}
+		return station.Wrong(kind.Field, "must not be a "+kind.Value, "قيمة الحقل "+kind.Field+" من نوع غير صحيح")
 	}
 	if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
-		return &FieldError{m[1], "is no field of a track", "لا يوجد حقل باسم " + m[1]}
+		return station.Wrong(m[1], "is no field of a track", "لا يوجد حقل باسم "+m[1])
 	}
-	return &FieldError{"set", "cannot be read: " + err.Error(), "تعذّرت قراءة الحقول"}
+	return station.Wrong("set", "cannot be read: "+err.Error(), "تعذّرت قراءة الحقول")
 }
 
 // tidied is the note with its texts trimmed and composed, and without what is empty.
@@ -168,7 +157,7 @@ func (n Note) check() error {
 		}
 	}
 	if len(n.Aliases) > mostAliases {
-		return &FieldError{"aliases", fmt.Sprintf("are %d at most", mostAliases), fmt.Sprintf("الصيغ الأخرى %d على الأكثر", mostAliases)}
+		return station.Wrong("aliases", fmt.Sprintf("are %d at most", mostAliases), fmt.Sprintf("الصيغ الأخرى %d على الأكثر", mostAliases))
 	}
 	for _, a := range n.Aliases {
 		if err := checkText("aliases", a); err != nil {
@@ -176,17 +165,17 @@ func (n Note) check() error {
 		}
 	}
 	if n.Category != "" && (!n.Category.Valid() || n.Category == station.Social) {
-		return &FieldError{"category", "must be one of the station's", "التصنيف غير معروف"}
+		return station.Wrong("category", "must be one of the station's", "التصنيف غير معروف")
 	}
 	switch cross := ms(n.CrossMS); {
 	case n.CueInMS < 0:
-		return &FieldError{"cueInMs", "must not be negative", "لا يمكن أن تكون نقطة البداية سالبة"}
+		return station.Wrong("cueInMs", "must not be negative", "لا يمكن أن تكون نقطة البداية سالبة")
 	case n.CueOutMS < 0:
-		return &FieldError{"cueOutMs", "must not be negative", "لا يمكن أن تكون نقطة النهاية سالبة"}
+		return station.Wrong("cueOutMs", "must not be negative", "لا يمكن أن تكون نقطة النهاية سالبة")
 	case n.CueOutMS > 0 && ms(n.CueOutMS-n.CueInMS) < shortestOnAir:
-		return &FieldError{"cueOutMs", "must be a second after cueInMs at least", "يجب أن تبعد نقطة النهاية عن البداية ثانية على الأقل"}
+		return station.Wrong("cueOutMs", "must be a second after cueInMs at least", "يجب أن تبعد نقطة النهاية عن البداية ثانية على الأقل")
 	case cross < 0 || cross > longestCross:
-		return &FieldError{"crossMs", fmt.Sprintf("must be 0 to %d", longestCross.Milliseconds()), fmt.Sprintf("مدة التداخل من صفر إلى %.0f ثانية", longestCross.Seconds())}
+		return station.Wrong("crossMs", fmt.Sprintf("must be 0 to %d", longestCross.Milliseconds()), fmt.Sprintf("مدة التداخل من صفر إلى %.0f ثانية", longestCross.Seconds()))
 	}
 	if n.Cover != "" && !station.CoverID(n.Cover) {
 		return errNoPicture()
@@ -198,9 +187,9 @@ func (n Note) check() error {
 func checkText(field, text string) error {
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return &FieldError{field, "must be text without control characters", "النص يحتوي على رموز غير مسموح بها"}
+		return station.Wrong(field, "must be text without control characters", "النص يحتوي على رموز غير مسموح بها")
 	case utf8.RuneCountInString(text) > longestText:
-		return &FieldError{field, fmt.Sprintf("has %d characters at most", longestText), fmt.Sprintf("يجب ألا يزيد النص على %d حرف", longestText)}
+		return station.Wrong(field, fmt.Sprintf("has %d characters at most", longestText), fmt.Sprintf("يجب ألا يزيد النص على %d حرف", longestText))
 	}
 	return nil
 }
@@ -219,12 +208,12 @@ func (l *Limits) parse() (out station.Limits, err error) {
 		return out, err
 	}
 	if out.From != 0 && out.Until != 0 && out.Until < out.From {
-		return out, &FieldError{"limits.until", "must not be before limits.from", "آخر يوم قبل أول يوم"}
+		return out, station.Wrong("limits.until", "must not be before limits.from", "آخر يوم قبل أول يوم")
 	}
 	for _, span := range l.Hours {
 		from, to := span[0], span[1]
 		if from < 0 || from > 23 || to < 0 || to > 24 || from == to {
-			return out, &FieldError{"limits.hours", "must be pairs of hours, from 0 to 24, as [22, 6]", "الساعات أزواج من 0 إلى 24، مثل [22, 6]"}
+			return out, station.Wrong("limits.hours", "must be pairs of hours, from 0 to 24, as [22, 6]", "الساعات أزواج من 0 إلى 24، مثل [22, 6]")
 		}
 		out.Hours |= 1 << from
 		for h := (from + 1) % 24; h != to%24; h = (h + 1) % 24 {
@@ -234,9 +223,9 @@ func (l *Limits) parse() (out station.Limits, err error) {
 	out.PerDay, out.Rest = l.PerDay, time.Duration(l.RestMinutes)*time.Minute
 	switch {
 	case l.PerDay < 0 || l.PerDay > mostPerDay:
-		return out, &FieldError{"limits.perDay", fmt.Sprintf("must be 0 to %d", mostPerDay), fmt.Sprintf("مرات البث في اليوم من صفر إلى %d", mostPerDay)}
+		return out, station.Wrong("limits.perDay", fmt.Sprintf("must be 0 to %d", mostPerDay), fmt.Sprintf("مرات البث في اليوم من صفر إلى %d", mostPerDay))
 	case l.RestMinutes < 0 || out.Rest > longestRest:
-		return out, &FieldError{"limits.restMinutes", fmt.Sprintf("must be 0 to %.0f", longestRest.Minutes()), fmt.Sprintf("الدقائق بين مرتين من صفر إلى %.0f", longestRest.Minutes())}
+		return out, station.Wrong("limits.restMinutes", fmt.Sprintf("must be 0 to %.0f", longestRest.Minutes()), fmt.Sprintf("الدقائق بين مرتين من صفر إلى %.0f", longestRest.Minutes()))
 	}
 	return out, nil
 }
@@ -247,7 +236,7 @@ func dateOf(field, text string) (station.Date, error) {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return 0, &FieldError{field, "must be a day as 2026-12-01", "اكتب التاريخ على صورة 2026-12-01"}
+		return 0, station.Wrong(field, "must be a day as 2026-12-01", "اكتب التاريخ على صورة 2026-12-01")
 	}
 	return station.DateOf(day), nil
 }

@@ -15,13 +15,13 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/moves"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -67,8 +67,7 @@ type Overlay struct {
 	mu    sync.Mutex
 	shown composed
 
-	began time.Time
-	there map[string]time.Time // when a path with a note last had its file, since began; of Follow
+	watch *moves.Watch // of Follow
 }
 
 // notes are all notes, by path. They are replaced as a whole and never changed.
@@ -80,7 +79,7 @@ type notes struct {
 // kept is a note, and the file that it was last seen with.
 type kept struct {
 	Note
-	size, mtime int64
+	moves.Stat
 }
 
 // composed is the registry with notes on it.
@@ -104,7 +103,7 @@ func Open(ctx context.Context, opt Options) (*Overlay, error) {
 	if err := opt.DB.Upgrade(ctx, Schema()); err != nil {
 		return nil, fmt.Errorf("migrate tables of the overlay: %w", err)
 	}
-	o := &Overlay{opt: opt, began: opt.Now()}
+	o := &Overlay{opt: opt, watch: moves.Begin(opt.Now())}
 	all, err := readNotes(ctx, opt.DB.Read())
 	if err != nil {
 		return nil, fmt.Errorf("read what is said of tracks: %w", err)
@@ -141,13 +140,13 @@ func same(a, b []station.Track) bool {
 func (n *notes) over(from []station.Track, was *composed) []station.Track {
 	out := slices.Clone(from)
 	for _, path := range n.sorted {
-		i, there := find(from, path)
+		i, there := station.Find(from, path)
 		if !there || from[i].Submitter != "" {
 			continue
 		}
 		if was.notes != nil {
-			if j, before := find(was.from, path); before && was.from[j] == from[i] && (was.notes == n || reflect.DeepEqual(was.notes.byPath[path].Note, n.byPath[path].Note)) {
-				if k, still := find(was.tracks, path); still {
+			if j, before := station.Find(was.from, path); before && was.from[j] == from[i] && (was.notes == n || reflect.DeepEqual(was.notes.byPath[path].Note, n.byPath[path].Note)) {
+				if k, still := station.Find(was.tracks, path); still {
 					out[i] = was.tracks[k]
 					continue
 				}
@@ -156,10 +155,6 @@ func (n *notes) over(from []station.Track, was *composed) []station.Track {
 		out[i] = n.byPath[path].over(from[i])
 	}
 	return out
-}
-
-func find(tracks []station.Track, path string) (int, bool) {
-	return slices.BinarySearchFunc(tracks, path, func(t station.Track, p string) int { return strings.Compare(t.Path, p) })
 }
 
 func (k kept) equal(other kept) bool {
@@ -177,7 +172,7 @@ func (o *Overlay) Note(path string) (Note, bool) {
 // File is a track as its file and folder say.
 func (o *Overlay) File(path string) (station.Track, bool) {
 	all := o.opt.Registry.Tracks()
-	i, ok := find(all, path)
+	i, ok := station.Find(all, path)
 	if !ok {
 		return station.Track{}, false
 	}

@@ -156,7 +156,7 @@ func TestWrongFieldsAreNamed(t *testing.T) {
 		`{"colour":"red"}`: "colour", `{"title":5}`: "title", `{}`: "set", `null`: "set", `[]`: "set", `{"cover":"../x"}`: "cover", `{"limits":{"perDay":"two"}}`: "limits.perDay",
 	} {
 		_, err := r.change(set, "a.mp3")
-		var wrong *overlay.FieldError
+		var wrong *station.FieldError
 		if !errors.As(err, &wrong) || wrong.Field != field || !errors.Is(err, station.ErrInvalid) {
 			t.Errorf("%s: %v, want %s", set, err, field)
 			continue
@@ -376,7 +376,7 @@ func TestAChangeOfManyTracksIsBounded(t *testing.T) {
 	refused := func(field, set string, paths ...string) {
 		t.Helper()
 		_, err := r.change(set, paths...)
-		var wrong *overlay.FieldError
+		var wrong *station.FieldError
 		if !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%v, want %s", err, field)
 		}
@@ -422,7 +422,7 @@ func FuzzWith(f *testing.F) {
 		}
 		m, _, err := n.With(json.RawMessage(then))
 		if err != nil {
-			var wrong *overlay.FieldError
+			var wrong *station.FieldError
 			if !errors.As(err, &wrong) {
 				t.Fatalf("an error of another kind: %v", err)
 			}

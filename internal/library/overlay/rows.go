@@ -7,20 +7,17 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/station"
 )
 
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // readNotes reads all notes.
-func readNotes(ctx context.Context, db querier) (map[string]kept, error) {
+func readNotes(ctx context.Context, db store.Querier) (map[string]kept, error) {
 	all := map[string]kept{}
-	err := each(ctx, db, func(rows *sql.Rows) error {
+	err := store.Each(ctx, db, func(rows *sql.Rows) error {
 		var path, text []byte
 		var k kept
-		if err := rows.Scan(&path, &text, &k.size, &k.mtime); err != nil {
+		if err := rows.Scan(&path, &text, &k.Size, &k.ModTime); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(text, &k.Note); err != nil {
@@ -66,7 +63,7 @@ func writeChange(ctx context.Context, tx *sql.Tx, deed int64, path string, befor
 		_, err = tx.ExecContext(ctx, `DELETE FROM overlay_note WHERE path = ?`, []byte(path))
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO overlay_note (path, note, size, mtime_ns) VALUES (?, ?, ?, ?)`, []byte(path), is, after.size, after.mtime)
+	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO overlay_note (path, note, size, mtime_ns) VALUES (?, ?, ?, ?)`, []byte(path), is, after.Size, after.ModTime)
 	return err
 }
 
@@ -104,7 +101,7 @@ func readDeed(ctx context.Context, db *sql.DB, id int64) (d Deed, changes map[st
 		return d, nil, fmt.Errorf("read deed %d: %w", id, err)
 	}
 	changes = map[string]change{}
-	err = each(ctx, db, func(rows *sql.Rows) error {
+	err = store.Each(ctx, db, func(rows *sql.Rows) error {
 		var path, before, after []byte
 		if err := rows.Scan(&path, &before, &after); err != nil {
 			return err
@@ -127,7 +124,7 @@ func (o *Overlay) Deeds(ctx context.Context, path string, before int64, most int
 		before = 1<<63 - 1
 	}
 	out := []Deed{}
-	err := each(ctx, o.opt.DB.Read(), func(rows *sql.Rows) error {
+	err := store.Each(ctx, o.opt.DB.Read(), func(rows *sql.Rows) error {
 		var d Deed
 		var fields, at, was, is []byte
 		if err := rows.Scan(&d.ID, &d.At, &d.Who, &d.Kind, &fields, &d.Undoes, &d.Undone, &d.Tracks, &at, &was, &is); err != nil {
@@ -149,18 +146,4 @@ func (o *Overlay) Deeds(ctx context.Context, path string, before int64, most int
 		return nil, fmt.Errorf("read deeds: %w", err)
 	}
 	return out, nil
-}
-
-func each(ctx context.Context, db querier, row func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err tells
-	for rows.Next() {
-		if err := row(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

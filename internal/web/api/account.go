@@ -72,7 +72,7 @@ func (s *Server) ownAccount(ctx context.Context, _ *struct{}) (*accountAnswer, e
 
 // at names the field of a body that an error is about.
 func at(place string, err error) error {
-	var field *people.FieldError
+	var field *station.FieldError
 	if errors.As(err, &field) {
 		return reasoned(err, fieldError(place+field.Field, field.Want))
 	}

@@ -304,7 +304,7 @@ var _ ShelfArchive = (*content.Content)(nil)
 
 // noteError names the field of a note in the body.
 func noteError(err error) error {
-	var wrong *overlay.FieldError
+	var wrong *station.FieldError
 	if !errors.As(err, &wrong) {
 		return err
 	}
