@@ -200,7 +200,7 @@ func (m *maker) write(ctx context.Context) (err error) {
 	if err := m.room(m.To, m.report.Contents); err != nil {
 		return err
 	}
-	name := fileName(m.Config, m.m.Made, m.Why)
+	name := fileName(m.Config, m.m.Made, m.Why, 1)
 	part := filepath.Join(m.To, "."+name+partSuffix)
 	f, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator's own folder
 	if err != nil {
@@ -231,9 +231,13 @@ func (m *maker) write(ctx context.Context) (err error) {
 	if err := m.verify(ctx, f); err != nil {
 		return fmt.Errorf("verify the backup that was just written: %w", err)
 	}
-	m.report.File = filepath.Join(m.To, name)
-	if _, err := os.Lstat(m.report.File); err == nil {
-		return fmt.Errorf("%s is there already: wait a second", m.report.File)
+	for n := 1; ; n++ { // several may be made in a second
+		m.report.File = filepath.Join(m.To, fileName(m.Config, m.m.Made, m.Why, n))
+		if _, err := os.Lstat(m.report.File); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return err
+		}
 	}
 	if err := os.Rename(part, m.report.File); err != nil {
 		return err

@@ -3,10 +3,12 @@ package onbackup
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -54,8 +56,22 @@ func slug(name string) string {
 	return cmp.Or(strings.Trim(string(runes[:min(len(runes), 40)]), "-"), "station")
 }
 
-func fileName(cfg *config.Config, at time.Time, why Why) string {
-	return prefix(cfg) + at.UTC().Format(timeFormat) + why.mark() + suffix
+// fileName is that of the nth backup of a second.
+func fileName(cfg *config.Config, at time.Time, why Why, n int) string {
+	which := ""
+	if n > 1 {
+		which = fmt.Sprintf("-%d", n)
+	}
+	return prefix(cfg) + at.UTC().Format(timeFormat) + which + why.mark() + suffix
+}
+
+// nthOf says which of a second's backups a name is of, by what follows its time.
+func nthOf(rest string) int {
+	number, _, _ := strings.Cut(strings.TrimPrefix(rest, "-"), "-")
+	if n, err := strconv.Atoi(number); err == nil {
+		return n
+	}
+	return 1
 }
 
 // Found is a backup in a folder. That it has its name says that it was verified.
@@ -84,6 +100,7 @@ func list(cfg *config.Config, dir string) (out []Found, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	nth := map[string]int{}
 	for _, e := range entries {
 		rest, ours := strings.CutPrefix(e.Name(), prefix(cfg))
 		rest, whole := strings.CutSuffix(rest, suffix)
@@ -102,8 +119,11 @@ func list(cfg *config.Config, dir string) (out []Found, err error) {
 			}
 		}
 		out = append(out, Found{filepath.Join(dir, e.Name()), at, why, info.Size()})
+		nth[out[len(out)-1].File] = nthOf(rest[len(timeFormat):])
 	}
-	slices.SortFunc(out, func(a, b Found) int { return cmp.Or(b.Made.Compare(a.Made), cmp.Compare(b.File, a.File)) })
+	slices.SortFunc(out, func(a, b Found) int {
+		return cmp.Or(b.Made.Compare(a.Made), cmp.Compare(nth[b.File], nth[a.File]), cmp.Compare(b.File, a.File))
+	})
 	return out, nil
 }
 

@@ -199,3 +199,14 @@ func TestEverySliceIsAskedBeforeAMigration(t *testing.T) {
 		t.Error("a migration without a number")
 	}
 }
+
+func TestSeveralBackupsOfASecondHaveNamesOfTheirOwn(t *testing.T) {
+	cfg := station(t)
+	for n := range 4 {
+		r, err := onbackup.Make(t.Context(), onbackup.Options{Config: cfg, Version: "test", Why: onbackup.Scheduled})
+		must(t, err)
+		if all, err := onbackup.List(cfg); err != nil || len(all) != n+1 || all[0].File != r.File {
+			t.Fatalf("%s is not the newest of %+v, %v", r.File, all, err)
+		}
+	}
+}
