@@ -2,13 +2,13 @@ package catalog
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/playlistfile"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -45,9 +45,17 @@ func (c *Catalog) Export(w io.Writer, f Format, q Query) error {
 	case CSV:
 		out = newTable(w)
 	case M3U:
-		out = &lines{w: w}
+		list, err := playlistfile.NewWriter(w, playlistfile.M3U, "")
+		if err != nil {
+			return err
+		}
+		out = lines{playlist{list}}
 	case JSPF:
-		out = &tracklist{w: w}
+		list, err := playlistfile.NewWriter(w, playlistfile.JSPF, "")
+		if err != nil {
+			return err
+		}
+		out = playlist{list}
 	default:
 		return fmt.Errorf("format: must be csv, m3u or jspf: %w", station.ErrInvalid)
 	}
@@ -103,69 +111,19 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-type lines struct {
-	w     io.Writer
-	begun bool
+// playlist writes rows with a writer of playlists.
+type playlist struct{ *playlistfile.Writer }
+
+func (p playlist) row(r Row) error {
+	return p.Add(playlistfile.Entry{Location: r.Path, Title: r.Title, Creator: r.Artist, Album: r.Album, Duration: r.Duration})
 }
 
-func (l *lines) row(r Row) error {
-	if !l.begun {
-		l.begun = true
-		if _, err := io.WriteString(l.w, "#EXTM3U\n"); err != nil {
-			return err
-		}
-	}
-	name := r.Title
-	if r.Artist != "" {
-		name = r.Artist + " - " + name
-	}
-	_, err := fmt.Fprintf(l.w, "#EXTINF:%d,%s\n%s\n", int(r.Duration.Round(time.Second).Seconds()), oneLine(name), oneLine(r.Path))
-	return err
-}
+func (p playlist) end() error { return p.Close() }
 
-func (l *lines) end() error {
-	if l.begun {
-		return nil
-	}
-	_, err := io.WriteString(l.w, "#EXTM3U\n")
-	return err
-}
+// lines leaves out albums, which old players take for comments at best.
+type lines struct{ playlist }
 
-// oneLine is a text without line breaks: a registered path has none.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
-}
-
-type tracklist struct {
-	w io.Writer
-	n int
-}
-
-func (l *tracklist) row(r Row) error {
-	one, err := json.Marshal(struct {
-		Location []string `json:"location"`
-		Title    string   `json:"title,omitempty"`
-		Creator  string   `json:"creator,omitempty"`
-		Album    string   `json:"album,omitempty"`
-		Duration int64    `json:"duration"` // milliseconds
-	}{[]string{r.Path}, r.Title, r.Artist, r.Album, r.Duration.Milliseconds()})
-	if err != nil {
-		return err
-	}
-	before := ",\n"
-	if l.n == 0 {
-		before = "{\"playlist\":{\"track\":[\n"
-	}
-	l.n++
-	_, err = io.WriteString(l.w, before+string(one))
-	return err
-}
-
-func (l *tracklist) end() error {
-	before := ""
-	if l.n == 0 {
-		before = "{\"playlist\":{\"track\":["
-	}
-	_, err := io.WriteString(l.w, before+"\n]}}\n")
-	return err
+func (l lines) row(r Row) error {
+	r.Album = ""
+	return l.playlist.row(r)
 }
