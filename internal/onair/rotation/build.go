@@ -20,7 +20,10 @@ func Build(r Request) Rotation {
 		p.goOn(p.recent)
 	}
 	for len(p.out) < r.Config.Rotation.BufferMax {
-		if p.turnWheel(); p.wheel != nil {
+		if p.turnWheel(); p.lists.interject(p) {
+			continue
+		}
+		if p.wheel != nil {
 			if !p.follow() {
 				break
 			}
@@ -51,6 +54,7 @@ func (r Request) rotation(entries []Entry, seed uint64, starts time.Time) Rotati
 	for _, t := range slices.Concat(r.InFlight, r.Prepared) {
 		rot.InFlight = append(rot.InFlight, t.Path)
 	}
+	rot.Listed, rot.ListKey = r.Listed, ListKey(r.Config, r.Lists, r.Now)
 	rot.Asked = r.Overlay.asked(slices.Concat(r.InFlight, r.Prepared))
 	return rot
 }
@@ -108,6 +112,9 @@ func (p *plan) full() bool { return len(p.out) >= p.cfg.Rotation.BufferMax }
 
 // music adds the next music entry; false when there is nothing to play.
 func (p *plan) music() bool {
+	if p.lists.place(p, true) {
+		return true
+	}
 	p.wanted, p.drawn = p.mix.next(p.rng), true
 	ch := p.song()
 	p.drawn = false
@@ -213,6 +220,7 @@ func (p *plan) place(ch *choice, slot int) {
 	if len(p.out) == 0 {
 		p.starts = p.time()
 	}
+	p.lists.placed(p, ch, &e)
 	p.out = append(p.out, e)
 	p.cross = e.Cross
 	p.reach(p.at + int64(airtime(t, e.Cross)))

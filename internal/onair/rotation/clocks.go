@@ -28,8 +28,10 @@ type HourClock struct {
 // Position is one place of an hour, or several equal ones.
 type Position struct {
 	// Category is one of the ten, or music (the daypart's mix draws one), or
-	// break (an imaging break as without a clock).
+	// break (an imaging break as without a clock), or playlist.
 	Category string `json:"category"`
+	// List is the name of the playlist, of category playlist.
+	List string `json:"list,omitempty"`
 	// Count is how many entries in a row it stands for; 0 means one.
 	Count int `json:"count,omitempty"`
 	// At makes it a timed event: minutes and seconds after the hour.
@@ -154,7 +156,9 @@ func validHour(hour []Position, clock string) (errs []error) {
 	for i, pos := range hour[:min(len(hour), mostPositions)] {
 		field := fmt.Sprintf("hour[%d].", i)
 		c := station.Category(pos.Category)
-		bad(pos.Category != anyMusic && pos.Category != anyBreak && !c.Valid(), field+"category", "must be a category, music or break")
+		bad(pos.Category != anyMusic && pos.Category != anyBreak && pos.Category != listCategory && !c.Valid(), field+"category", "must be a category, music, break or playlist")
+		bad(pos.Category == listCategory && (strings.TrimSpace(pos.List) == "" || len(pos.List) > LongestListName), field+"list", "must be the name of a playlist")
+		bad(pos.Category != listCategory && pos.List != "", field+"list", "belongs to category playlist")
 		bad(pos.Count < 0 || pos.Count > 60, field+"count", "must be 1 to 60")
 		bad(pos.Tolerance < 0 || pos.Tolerance > mostTolerance, field+"tolerance", "must be 1 to 600 seconds")
 		total += max(pos.Count, 1)

@@ -69,13 +69,18 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 		at := slices.IndexFunc(st.Recent, func(h Heard) bool { return !h.At.After(m.At) })
 		st.Recent = insert(st.Recent, at, m, time.Time{})
 		st.Guests = st.Guests.note(m, slices.Contains(rot.Asked, m.Path))
-		return st, Outcome{Late, -1}
+		return st.heardOfList(rot, m, Late, 0, -1), Outcome{Late, -1}
 	}
 	out := locate(rot, st, m)
 	var e Entry
 	if out.Index >= 0 {
 		e = rot.Entries[out.Index]
 	}
+	from := max(st.Consumed, 0)
+	if st.Engine != "" && st.Engine != m.Engine {
+		from = len(rot.Entries) // what a new engine passes over was heard before
+	}
+	st = st.heardOfList(rot, m, out.Kind, from, out.Index)
 	switch out.Kind {
 	case Advanced:
 		st.Consumed = out.Index + 1

@@ -155,3 +155,7 @@ func validDayparts(parts []Daypart) (errs []error) {
 	}
 	return errs
 }
+
+// DaypartsInForce returns the windows of the day, those built in included: what a playlist's
+// window may name.
+func (c Config) DaypartsInForce() []Daypart { return slices.Clone(c.dayparts()) }

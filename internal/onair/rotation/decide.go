@@ -34,6 +34,8 @@ type Situation struct {
 	RefreshFraction  float64
 	StampedDaypart   string // daypart key of the rotation on air
 	LiveDaypart      string // daypart key now
+	// StampedLists is the list key of the rotation on air, LiveLists that of now.
+	StampedLists, LiveLists string
 	// OffTime is the result of the function OffTime; zero without clocks.
 	OffTime time.Duration
 }
@@ -50,6 +52,7 @@ type Decision struct {
 //	write, buffer is empty                      rebuilt
 //	write, consumed / length >= REFRESH_FRACTION rebuilt
 //	write or watchdog, daypart key differs      rebuilt
+//	write or watchdog, list key differs         rebuilt (not in the mission, only with playlists)
 //	write or watchdog, a timed event is off     rebuilt (not in the mission, only with clocks)
 //	restart                                     rebuilt
 //	content refresh purges files                rebuilt, forced
@@ -75,6 +78,8 @@ func Decide(s Situation) Decision {
 		return Decision{Rebuild: true, Reason: fmt.Sprintf("%d of %d consumed", s.Consumed, s.Length)}
 	case s.StampedDaypart != s.LiveDaypart:
 		return Decision{Rebuild: true, Reason: fmt.Sprintf("daypart %s", s.LiveDaypart)}
+	case s.StampedLists != s.LiveLists:
+		return Decision{Rebuild: true, Reason: "playlists by time"}
 	case s.OffTime > 0:
 		return Decision{Rebuild: true, Reason: fmt.Sprintf("timed event off by %s", s.OffTime.Round(time.Second))}
 	case s.Cause == Write:

@@ -31,9 +31,13 @@ func slackOf(tolerance time.Duration) time.Duration { return tolerance / 3 }
 func (p *plan) lead(ev event, gap time.Duration) bool {
 	slack := slackOf(ev.tolerance())
 	category, at := p.step()
-	if !isMusic(category) {
+	switch {
+	case p.isMusic(category):
+	case p.wheel.idle(len(p.out)): // a playlist brings imaging, for which no room is left
+		category, at = anyMusic, p.wheel.next
+	default:
 		p.wheel.next = at
-		if p.meanStep(category) > gap+slack {
+		if p.meanStep(category) > gap+slack || p.lists.crowded(p, category, gap+slack) {
 			return true // no room for it any more
 		}
 		return p.play(category)
@@ -44,6 +48,9 @@ func (p *plan) lead(ev event, gap time.Duration) bool {
 		if !p.filler(gap, slack) {
 			p.strike(ev)
 		}
+		return true
+	}
+	if p.lists.newsBetween(p, gap) {
 		return true
 	}
 	p.wheel.next = at
@@ -57,7 +64,7 @@ func (p *plan) imagingAhead(gap time.Duration) time.Duration {
 	w, sum, left := p.wheel, time.Duration(0), gap
 	for i := w.next; i < len(w.steps) && !w.steps[i].timed && left > 0; i++ {
 		mean := p.meanStep(w.steps[i].category)
-		if !isMusic(w.steps[i].category) && mean <= left {
+		if !p.isMusic(w.steps[i].category) && mean <= left {
 			sum += mean
 		}
 		left -= mean
@@ -111,8 +118,20 @@ func (p *plan) filler(gap, slack time.Duration) bool {
 	return true
 }
 
+// isMusic reports whether a step asks for music: also in place of a playlist, which has to air
+// something.
 func isMusic(category string) bool {
-	return category == anyMusic || station.Category(category).Music()
+	_, listed := listOf(category)
+	return listed || category == anyMusic || station.Category(category).Music()
+}
+
+// isMusic reports whether a step brings music now: a playlist may bring imaging.
+func (p *plan) isMusic(category string) bool {
+	if name, listed := listOf(category); listed {
+		_, music := p.lists.meanOf(p, name)
+		return music
+	}
+	return isMusic(category)
 }
 
 // step returns the category of the next step and the wheel's position after it. If the
@@ -143,6 +162,11 @@ func (w *wheel) hasMusic() bool {
 
 // strike adds a timed event, early by at most slackOf its tolerance, or late.
 func (p *plan) strike(ev event) {
+	p.wheel.tried = 0
+	if ev.list != nil {
+		p.lists.strike(p, ev)
+		return
+	}
 	s := ev.wheel.steps[ev.step]
 	p.wheel = ev.wheel
 	p.wheel.next, p.wheel.from = ev.step+1, ev.step+1
@@ -163,8 +187,18 @@ func (p *plan) strike(ev event) {
 	}
 	e := &p.out[n]
 	e.Due, e.Tolerance = s.due, s.tolerance
-	e.Why.Reason = fmt.Sprintf("timed event of %s, planned %s off", s.due.Format("15:04:05"), off.Round(time.Second))
-	if off.Abs() > s.tolerance {
+	reason := fmt.Sprintf("timed event of %s, planned %s off", s.due.Format("15:04:05"), off.Round(time.Second))
+	if _, listed := listOf(s.category); listed {
+		reason = e.Why.Reason + "; " + reason
+	}
+	e.Why.Reason = reason
+	p.lists.struck(e)
+	p.missed(e, off)
+}
+
+// missed notes that a timed event is out of its tolerance, if it is.
+func (p *plan) missed(e *Entry, off time.Duration) {
+	if off.Abs() > e.Tolerance && !slices.Contains(e.Relaxed, TimedEvent) {
 		lesser := func(r Rule) bool { return bit(p.rules, r) < p.bits.timed }
 		at := slices.IndexFunc(append(slices.Clip(e.Relaxed), Turnover), lesser)
 		e.Relaxed = slices.Insert(e.Relaxed, at, TimedEvent)
@@ -182,6 +216,9 @@ func (p *plan) inTime() {
 
 // play adds what a step wants; false when there is nothing to play at all.
 func (p *plan) play(category string) bool {
+	if name, listed := listOf(category); listed {
+		return p.position(name)
+	}
 	switch c := station.Category(category); {
 	case category == anyMusic:
 		return p.music()
@@ -191,7 +228,7 @@ func (p *plan) play(category string) bool {
 		p.openBreak(size, p.wheel.open() && p.newsDue(size))
 	case c.Music():
 		p.wanted = c
-		return p.musicOf() != nil
+		return p.lists.place(p, false) || p.musicOf() != nil
 	default:
 		p.stepElement(c)
 	}

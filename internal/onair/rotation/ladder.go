@@ -18,6 +18,9 @@ type choice struct {
 	passed [32]passed // by the weightiest rule broken
 	guest  Guest      // what a listener brings; empty for the station's own
 	of     int        // posts that it is the best of
+	list   *listing   // the playlist that it is of; nil: none
+	place  ListPlace  // in that
+	reason string     // in place of the others
 }
 
 type passed struct {
@@ -175,6 +178,8 @@ func (p *plan) why(ch *choice) Why {
 	w := Why{Wanted: p.wanted, Considered: ch.seen}
 	h := ch.card.hand
 	switch {
+	case ch.reason != "":
+		w.Reason = ch.reason
 	case ch.guest == GuestRequest:
 		w.Reason = "asked for by a listener"
 	case ch.guest == GuestPost:

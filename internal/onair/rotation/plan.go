@@ -47,6 +47,7 @@ type plan struct {
 	taken    map[int32]int     // rounds of what is in flight, or planned
 	hands    map[handKey]*hand // hands dealt so far
 	company  company           // what listeners bring
+	lists    *lists            // what the operator's playlists bring
 	pace     pace
 
 	tells       map[string]time.Time // that bulletins tell, by path
@@ -82,7 +83,7 @@ type handKey struct {
 
 // ruleBits are the bits, in a breach, of rules that the search treats specially.
 type ruleBits struct {
-	split, fresh, cooldown, floor, musicOnly, justPlayed, timed, turnover, sameHour, limits breach
+	split, fresh, cooldown, floor, musicOnly, justPlayed, timed, turnover, sameHour, limits, gate, minimumRest breach
 }
 
 func newPlan(r Request) *plan {
@@ -101,12 +102,14 @@ func newPlan(r Request) *plan {
 	p.bits = ruleBits{
 		split: bit(rules, GenreSplit), fresh: bit(rules, FreshWindow), cooldown: bit(rules, Cooldown), floor: bit(rules, QualityFloor),
 		musicOnly: bit(rules, MusicOnly), justPlayed: bit(rules, JustPlayed), timed: bit(rules, TimedEvent), turnover: bit(rules, Turnover), sameHour: bit(rules, SameHour), limits: bit(rules, TrackLimits),
+		gate: bit(rules, HardGate), minimumRest: bit(rules, MinimumRest),
 	}
 	p.began = r.starts().UnixNano()
 	p.recall(r)
 	p.reach(r.starts().UnixNano())
 	p.pace = newPace(p, p.aired())
 	p.invite(r)
+	p.lists = newLists(p, r)
 	return p
 }
 
@@ -142,6 +145,7 @@ func (p *plan) recall(r Request) {
 	for _, t := range r.Prepared {
 		id, ok := p.index.find(t.Path)
 		switch {
+		case ok && r.again(t.Path): // it opens this one, if its place comes at once
 		case ok && slices.Contains(r.Overlay.Requests, t.Path): // somebody waits for it
 			p.plays[id] = append(p.plays[id], r.Now.UnixNano())
 			p.company.dropped[id] = true

@@ -22,6 +22,11 @@ type Rotation struct {
 	InFlight []string `json:"inFlight,omitempty"`
 	// Asked are those of InFlight that listeners asked for.
 	Asked []string `json:"asked,omitempty"`
+	// Listed are the places in playlists of what the engine may still air from the
+	// previous rotation, by path.
+	Listed map[string]ListPlace `json:"listed,omitempty"`
+	// ListKey is that of the function ListKey at BuiltAt.
+	ListKey string `json:"listKey,omitempty"`
 }
 
 // Entry is one place of a rotation.
@@ -48,6 +53,10 @@ type Entry struct {
 	AfterNews bool `json:"afterNews,omitempty"`
 	// Guest says that listeners put it on the air; empty for the station's own.
 	Guest Guest `json:"guest,omitempty"`
+	// List is the playlist that it is of; 0 for none. Place is where in it.
+	List     int64     `json:"list,omitempty"`
+	ListName string    `json:"listName,omitempty"`
+	Place    ListPlace `json:"place,omitzero"`
 	// Relaxed are the rules this entry breaks, the most important first.
 	Relaxed []Rule `json:"relaxed,omitempty"`
 	Why     Why    `json:"why"`
@@ -133,6 +142,10 @@ type Request struct {
 	Prepared []station.Track
 	// Overlay is what listeners bring: posts and requests.
 	Overlay Overlay
+	// Lists are the operator's playlists.
+	Lists []List
+	// Listed are the places in playlists of InFlight and Prepared, by path.
+	Listed map[string]ListPlace
 	// Tells holds the times that bulletins tell, by path: see Timely.
 	Tells map[string]time.Time
 	// Renewed says that a new bulletin is made for each place that Build leaves free.

@@ -26,6 +26,8 @@ type State struct {
 	Engines []Engine `json:"engines,omitempty"`
 	// Guests is what listeners had on the air.
 	Guests Guests `json:"guests"`
+	// Lists is what of each playlist was heard, by its ID.
+	Lists map[int64]ListState `json:"lists,omitempty"`
 	// Turns reach back further than the history: see Turns.
 	Turns Turns `json:"turns"`
 }

@@ -17,6 +17,18 @@ type wheel struct {
 	// beyond is the first timed event of the next hour; nil until it was looked
 	// for, without a wheel if there is none.
 	beyond *event
+	// tried counts the steps before an event since the entry added that came to nothing.
+	tried, added int
+}
+
+// idle reports whether each step before an event, and more, came to nothing since the last of
+// so many entries. Without playlists one of them is music, which always adds something.
+func (w *wheel) idle(entries int) bool {
+	if w.added != entries {
+		w.added, w.tried = entries, 0
+	}
+	w.tried++
+	return w.tried > len(w.steps)
 }
 
 // step is one position of an hour.
@@ -31,10 +43,23 @@ type step struct {
 type event struct {
 	wheel *wheel
 	step  int
+	list  *listing // whose event it is, in place of a clock's
+	at    time.Time
 }
 
-func (e event) due() time.Time           { return e.wheel.steps[e.step].due }
-func (e event) tolerance() time.Duration { return e.wheel.steps[e.step].tolerance }
+func (e event) due() time.Time {
+	if e.list != nil {
+		return e.at
+	}
+	return e.wheel.steps[e.step].due
+}
+
+func (e event) tolerance() time.Duration {
+	if e.list != nil {
+		return listTolerance
+	}
+	return e.wheel.steps[e.step].tolerance
+}
 
 // mostLate is how long after its time a timed event is still worth airing.
 const mostLate = 10 * time.Minute
@@ -42,7 +67,7 @@ const mostLate = 10 * time.Minute
 func newWheel(c *HourClock, hour time.Time) *wheel {
 	w := &wheel{clock: c, hour: hour}
 	for _, pos := range c.Hour {
-		s := step{category: pos.Category}
+		s := step{category: pos.category()}
 		if pos.At != nil {
 			s.timed, s.due = true, hour.Add(time.Duration(*pos.At)*time.Second)
 			s.tolerance = time.Duration(pos.Tolerance) * time.Second
@@ -65,7 +90,7 @@ func hourOf(t time.Time) time.Time {
 // turnWheel changes to the wheel of the current hour. A wheel that was entered early, for
 // an event at the hour's beginning, stays; so does one that owes an event.
 func (p *plan) turnWheel() {
-	if len(p.cfg.Clocks) == 0 {
+	if len(p.cfg.Clocks) == 0 && (p.lists == nil || !p.lists.timed) {
 		return
 	}
 	hour := hourOf(p.time())
@@ -142,13 +167,18 @@ func (p *plan) rejoin(w *wheel) {
 // and marker, whether its category aired at its time.
 func (p *plan) airedFor(s step) bool {
 	asked := func(c station.Category) bool { return string(c) == s.category || s.category == anyMusic && c.Music() }
-	return slices.ContainsFunc(p.recent, func(h Heard) bool {
+	return p.lists.airedAt(s) || slices.ContainsFunc(p.recent, func(h Heard) bool {
 		return h.Due.Equal(s.due) || asked(h.Category) && h.At.Sub(s.due).Abs() <= s.tolerance
 	})
 }
 
 // meanStep returns the mean airtime of a step of that category.
 func (p *plan) meanStep(category string) time.Duration {
+	if name, listed := listOf(category); listed {
+		if mean, _ := p.lists.meanOf(p, name); mean > 0 {
+			return mean
+		}
+	}
 	switch {
 	case isMusic(category):
 		return p.meanAirtime(p.source(category))
@@ -161,6 +191,9 @@ func (p *plan) meanStep(category string) time.Duration {
 // source returns the hand that music for a step should come from. If the category has
 // none or may not air now, it is another category's.
 func (p *plan) source(category string) *hand {
+	if h := p.lists.hand(p); h != nil {
+		return h
+	}
 	if c := station.Category(category); p.weights[c] > 0 {
 		if h := p.hand(c, false); len(h.cards) > 0 {
 			return h
@@ -169,11 +202,17 @@ func (p *plan) source(category string) *hand {
 	return p.hand(p.mix.heaviest(), false)
 }
 
-// ahead returns the next timed event of an hour, or of the next one's clock.
+// ahead returns the next timed event of an hour, or of the next one's clock, or of a playlist.
 func (p *plan) ahead(w *wheel) (event, bool) {
+	ev, timed := p.clockAhead(w)
+	return p.lists.sooner(p, ev, timed)
+}
+
+// clockAhead returns the next timed event of clocks.
+func (p *plan) clockAhead(w *wheel) (event, bool) {
 	for i := w.next; i < len(w.steps); i++ {
 		if w.steps[i].timed {
-			return event{w, i}, true
+			return event{wheel: w, step: i}, true
 		}
 	}
 	if w.beyond == nil { // made once: steps of an empty category call this again and again
@@ -181,7 +220,7 @@ func (p *plan) ahead(w *wheel) (event, bool) {
 		hour := hourOf(w.hour.Add(time.Hour))
 		if c := p.clockOf(hour); c != nil {
 			after := newWheel(c, hour)
-			*w.beyond = event{after, slices.IndexFunc(after.steps, func(s step) bool { return s.timed && !p.airedFor(s) })}
+			*w.beyond = event{wheel: after, step: slices.IndexFunc(after.steps, func(s step) bool { return s.timed && !p.airedFor(s) })}
 		}
 	}
 	return *w.beyond, w.beyond.wheel != nil && w.beyond.step >= 0

@@ -45,6 +45,7 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 		Cause: cause, Length: len(s.rot.Entries), Consumed: s.state.Consumed,
 		RefreshFraction: s.cfg.Rotation.RefreshFraction,
 		StampedDaypart:  s.rot.Daypart, LiveDaypart: rotation.DaypartKey(s.cfg, s.now()), OffTime: s.offTime(),
+		StampedLists: s.rot.ListKey, LiveLists: rotation.ListKey(s.cfg, s.lists, s.now()),
 	}
 	d := rotation.Decide(situation)
 	if heard := s.heard; cause == rotation.Write && !d.Rebuild {
@@ -53,8 +54,8 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 			d.Rebuild, d.Reason = true, "queued"
 		}
 	}
-	if s.early && !d.Rebuild && !s.restart {
-		d.Rebuild, d.Reason = true, "a listener's entry was heard early"
+	if s.early != "" && !d.Rebuild && !s.restart {
+		d.Rebuild, d.Reason = true, s.early
 	}
 	if !d.Rebuild {
 		if cause == rotation.Write {
@@ -97,10 +98,15 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 			return &notYet{wait}
 		}
 		return s.rebuild(ctx, change{reason: "a planned track was edited"})
+	case s.replanned():
+		if wait := losePause - s.opt.Now().Sub(s.builtAt); wait > 0 {
+			return &notYet{wait}
+		}
+		return s.rebuild(ctx, change{reason: "playlists"})
 	}
 	is := s.sizes(tracks)
 	if !grown(s.built, is) {
-		return nil
+		return s.drifted(ctx)
 	}
 	// A list of a handful repeats them: there, no end of the scan is waited for.
 	pause, few := growthPause, doubled(s.built, is)
@@ -213,8 +219,9 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 		return s.nothingToPlay(scanning)
 	}
 	var gone map[string]bool
+	lists := s.listsNow()
 	for range pushTries {
-		rot := s.plan(c, tracks, gone)
+		rot := s.plan(c, tracks, lists, gone)
 		if len(rot.Entries) == 0 && len(gone) > 0 {
 			return &awayError{fmt.Errorf("none of the %d media files is there: is the media folder mounted? %w", len(tracks), station.ErrUnavailable)}
 		}
@@ -239,8 +246,9 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 			return err
 		}
 		s.delivered, s.rest = items, rest
-		s.restart, s.heard, s.early, s.problem, s.misses = false, false, false, "", 0
+		s.restart, s.heard, s.early, s.problem, s.misses = false, false, "", "", 0
 		s.built, s.builtAt = s.sizes(tracks), s.opt.Now()
+		s.listedWith(lists)
 		s.publish()
 		s.log.Info("rotation rebuilt", "reason", c.reason, "entries", len(rot.Entries), "daypart", rot.Daypart)
 		return nil
@@ -345,7 +353,7 @@ func (s *Scheduler) publish() {
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
 		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Beginning: len(s.rot.Entries) == 0 && s.problem == "" && (len(tracks) > 0 || scanning), Config: s.cfg, Notes: notes,
-		Queued: s.queued, rest: s.rest, failed: s.failed, history: s.state.History, turns: s.state.Turns,
+		Queued: s.queued, rest: s.rest, failed: s.failed, history: s.state.History, turns: s.state.Turns, lists: s.state.Lists,
 	})
 	s.changes.Tell()
 }

@@ -87,7 +87,9 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		return "", err
 	}
 	s.state, s.air, s.past, s.queued, s.failed, s.heard = state, air, past, queued, failed, true
-	s.early = out.Kind == rotation.Unknown && s.comes(rel)
+	if s.early = ""; out.Kind == rotation.Unknown {
+		s.early = s.comes(rel)
+	}
 	s.publish()
 	s.log.Info("now playing", "title", track.Title, "artist", track.Artist, "file", rel, "marker", out.Kind.String())
 	return out.Kind.String(), nil
@@ -101,10 +103,20 @@ func crossOf(t station.Track, typ string) time.Duration {
 	return rotation.CrossOf(station.Category(typ))
 }
 
-// comes reports that what has just been heard is planned for a listener who asked for it:
-// the engine had opened it, and read the list without it too late.
-func (s *Scheduler) comes(rel string) bool {
-	return slices.ContainsFunc(s.left(), func(e rotation.Entry) bool { return e.Guest != "" && e.Track.Path == rel })
+// comes returns why to rebuild if what has just been heard is planned for a listener who asked
+// for it, or as the next of a playlist: the engine had opened it, and read the list without it
+// too late. Otherwise it is empty.
+func (s *Scheduler) comes(rel string) (reason string) {
+	for _, e := range s.left() {
+		switch {
+		case e.Track.Path != rel:
+		case e.Guest != "":
+			return "a listener's entry was heard early"
+		case e.List != 0:
+			return "an entry of a playlist was heard early"
+		}
+	}
+	return ""
 }
 
 // engineBooted rebuilds for an engine that is starting, since it begins at the

@@ -14,7 +14,9 @@ const reloadLead = 500 * time.Millisecond
 // request collects all that a build depends on.
 func (s *Scheduler) request(c change, tracks []station.Track, index *rotation.Index) rotation.Request {
 	r := rotation.Request{Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), HeadOf: c.headOf}
+	r.Lists = s.listsNow()
 	s.lead(&r, c.cut)
+	r.Listed = s.listedOf(r)
 	r.Head = s.heads(c, later(r.Starts, r.Now), r.InFlight)
 	r.Tells, r.Renewed = s.told(tracks), s.renewed.Load()
 	if s.opt.Overlay != nil {

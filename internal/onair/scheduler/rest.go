@@ -14,14 +14,15 @@ import (
 // goesOn reports that a rotation which is used up goes on with the rest, as nothing asks
 // for another plan.
 func (s *Scheduler) goesOn(now rotation.Situation) bool {
-	return len(s.rest) > 0 && len(s.queued) == 0 && !s.early && now.Cause == rotation.Write && now.Length > 0 &&
-		now.StampedDaypart == now.LiveDaypart && now.OffTime <= 0
+	return len(s.rest) > 0 && len(s.queued) == 0 && s.early == "" && now.Cause == rotation.Write && now.Length > 0 &&
+		now.StampedDaypart == now.LiveDaypart && now.StampedLists == now.LiveLists && now.OffTime <= 0
 }
 
 // plan makes the next rotation: anew, or of what was planned already.
-func (s *Scheduler) plan(c change, tracks []station.Track, gone map[string]bool) rotation.Rotation {
+func (s *Scheduler) plan(c change, tracks []station.Track, lists []rotation.List, gone map[string]bool) rotation.Rotation {
 	r := s.request(c, tracks, s.indexOf(tracks, gone))
-	if c.onward {
+	r.Lists = lists
+	if c.onward && !s.relisted { // or it would go by playlists of before
 		rest := slices.DeleteFunc(slices.Clone(s.rest), s.restated)
 		if rot := rotation.Continue(r, s.rot, slices.Concat(s.left(), rest)); len(rot.Entries) > 0 {
 			return rot

@@ -59,7 +59,7 @@ func (e *MissingError) Error() string {
 }
 
 // Options of a Scheduler. All are required but Engine, without which Skip and
-// Play are unavailable, Overlay and Tells.
+// Play are unavailable, Overlay, Lists and Tells.
 type Options struct {
 	Log      *slog.Logger
 	DB       *store.DB
@@ -70,6 +70,9 @@ type Options struct {
 	Zone     *time.Location
 	// Overlay returns what listeners bring. Paths that are not in the library are dropped.
 	Overlay func() rotation.Overlay
+	// Lists returns the operator's playlists that are switched on. The slice is shared: it
+	// is never changed. Nil: none. See ListsChanged.
+	Lists func() []rotation.List
 	// Airs turns a path relative to the media root into the node's absolute one, of the
 	// file that airs, and the gain (dB) it needs; Rel turns it back, false for a foreign
 	// path.
@@ -97,6 +100,9 @@ const (
 	// fewTracks are so few that a list of them is soon heard as a repetition: it is built
 	// anew at each doubling of the library.
 	fewTracks = 16
+	// driftPause keeps a playlist of a search that finds something now and nothing then from
+	// rebuilding each time.
+	driftPause = 10 * time.Minute
 	// firstPatience is how long a first start waits for more than a few files.
 	firstPatience = 700 * time.Millisecond
 )
@@ -111,7 +117,8 @@ type Scheduler struct {
 	view   atomic.Pointer[View]
 	// changes signals each new view.
 	changes signal.Changes
-	renewed atomic.Bool // see RenewNews
+	renewed atomic.Bool   // see RenewNews
+	listed  chan struct{} // of capacity 1: see ListsChanged
 	aside   asideIndex
 
 	// The rest belongs to Run's goroutine.
@@ -124,7 +131,7 @@ type Scheduler struct {
 	queued  []string         // opens each rotation until it was heard, next first
 	failed  map[int]string   // why entries of rot could not be aired, by index
 	heard   bool             // a track has begun since the last decision
-	early   bool             // what a listener brought was heard ahead of its place
+	early   string           // reason to rebuild: what is to come was heard ahead of its place
 	before  []replaced       // what the engine may still open of earlier rotations
 	reason  string           // of the last rebuild
 	problem string           // why the last commit failed
@@ -136,8 +143,13 @@ type Scheduler struct {
 	misses    int // commits in a row that failed because the media folder is away
 	index     *rotation.Index
 	tracks    []station.Track // the index was made of
-	built     deckSizes       // of the library the rotation was built from
-	builtAt   time.Time
+	lists     []rotation.List // the rotation was built with
+	relisted  bool            // they may have changed since
+	// away are playlists of earlier rotations that there were not for a later one, without
+	// their tracks.
+	away    map[int64]rotation.List
+	built   deckSizes // of the library the rotation was built from
+	builtAt time.Time
 	// firstSeen is when a station without a rotation first had something to play.
 	firstSeen time.Time
 	restart   bool      // the rebuild after a restart is still due
@@ -157,7 +169,7 @@ func Open(ctx context.Context, opt Options) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		opt: opt, log: opt.Log, orders: make(chan order), done: make(chan struct{}), turn: make(chan struct{}, 1),
-		clock: wallclock.New(opt.Now), cfg: opt.Config,
+		listed: make(chan struct{}, 1), clock: wallclock.New(opt.Now), cfg: opt.Config,
 	}
 	if err := s.recall(ctx); err != nil {
 		return nil, fmt.Errorf("read the saved on-air state: %w", err)
@@ -206,6 +218,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 				err = s.settle(ctx, rotation.Write)
 			}
 		case <-changed:
+			err = s.libraryChanged(ctx)
+		case <-s.listed:
+			s.relisted = true
 			err = s.libraryChanged(ctx)
 		case <-watchdog.C:
 			s.pruneTurns(ctx)

@@ -88,7 +88,11 @@ type View struct {
 	before  []replaced       // what the engine may still open of earlier rotations
 	history rotation.History
 	turns   rotation.Turns
+	lists   map[int64]rotation.ListState
 }
+
+// ListAired returns when something of a playlist last began; zero: not yet.
+func (v *View) ListAired(id int64) time.Time { return v.lists[id].At }
 
 // Items returns the whole rotation.
 func (v *View) Items() []Item {

@@ -242,14 +242,15 @@ func (j *judge) afterPrevious(i int) {
 
 func (j *judge) element(i int, rest time.Duration, again bool) {
 	a := &j.log[i]
-	if again && a.Track.Category != station.News && rest < j.cfg.Rotation.ElementCooldown.Duration() {
+	relaxed := a.List != 0 && slices.Contains(a.Relaxed, rotation.Cooldown)
+	if again && !relaxed && a.Track.Category != station.News && rest < j.cfg.Rotation.ElementCooldown.Duration() {
 		j.found(ElementTooSoon, i, "again after %s", rest.Round(time.Second))
 	}
 	if a.Track.Category == station.News && a.Track.ModTime.Before(j.newest) {
 		j.found(StaleNews, i, "a bulletin of %s, there is one of %s", a.Track.ModTime.Format(time.DateTime), j.newest.Format(time.DateTime))
 	}
 	hard := WindowAt(j.cfg, a.At).Hard
-	if a.Track.Category == station.Shorts && hard != "" && hard != station.ArabicHits {
+	if a.List == 0 && a.Track.Category == station.Shorts && hard != "" && hard != station.ArabicHits {
 		j.found(HardGate, i, "an Arabic short in the %s-only window", hard)
 	}
 }

@@ -35,13 +35,16 @@ func (j *judge) unbreakable(i int, artists []string, rest time.Duration, again b
 	gate := WindowAt(j.cfg, a.At)
 	w := gateless(gate, j.has)
 	for _, name := range artists {
-		if slices.Contains(j.before, name) && !j.alone(name, w) {
+		if slices.Contains(j.before, name) && !j.alone(name, w) && !(a.List != 0 && slices.Contains(a.Relaxed, rotation.ArtistRepeat)) {
 			j.found(BackToBack, i, "%q sang the song before", name)
 			break
 		}
 	}
 	if least := j.minimumRest(w); again && rest < least {
 		j.found(MinimumRest, i, "again after %s, the least is %s", rest.Round(time.Second), least.Round(time.Second))
+	}
+	if a.List != 0 {
+		return // the operator's word outranks the mix, a hard window and the quality floor
 	}
 	if a.Track.Duration < k.MusicMin.Duration() {
 		j.found(QualityFloor, i, "lasts %s", a.Track.Duration)

@@ -33,6 +33,8 @@ type Options struct {
 	Trouble Trouble
 	// Listeners is what listeners bring meanwhile; zero means nothing.
 	Listeners Listeners
+	// Lists are the operator's playlists.
+	Lists []rotation.List
 	// Clock measures builds; with nil, all of Result.Builds are zero.
 	Clock func() time.Time
 	// Explain keeps the reason of every entry.
@@ -58,6 +60,7 @@ type Aired struct {
 	// taken it.
 	Stray bool
 	Guest rotation.Guest // what listeners brought; empty for the station's own
+	List  int64          // the playlist that it is of; 0 for none
 	Why   rotation.Why   // with Options.Explain
 }
 

@@ -162,7 +162,7 @@ func (s *studio) marker(e rotation.Entry, stray bool) error {
 	s.crowd.heard(e.Track, s.now)
 	line := Aired{
 		At: s.now, Track: e.Track, Relaxed: e.Relaxed, Due: e.Due, Slack: e.Tolerance, Stray: stray, Forced: !stray && s.forced[e.Track.Path],
-		Guest: e.Guest,
+		Guest: e.Guest, List: e.List,
 	}
 	if s.opt.Explain {
 		line.Why = e.Why
@@ -174,10 +174,10 @@ func (s *studio) marker(e rotation.Entry, stray bool) error {
 	return s.settle(rotation.Write)
 }
 
-// comes reports that a listener's entry is still to come.
+// comes reports that a listener's entry, or one of a playlist, is still to come.
 func (s *studio) comes(path string) bool {
 	left := s.rot.Entries[min(s.state.Consumed, len(s.rot.Entries)):]
-	return slices.ContainsFunc(left, func(e rotation.Entry) bool { return e.Guest != "" && e.Track.Path == path })
+	return slices.ContainsFunc(left, func(e rotation.Entry) bool { return (e.Guest != "" || e.List != 0) && e.Track.Path == path })
 }
 
 // settle does what the scheduler does: decide, then rebuild.
@@ -186,6 +186,7 @@ func (s *studio) settle(cause rotation.Cause) error {
 		Cause: cause, Length: len(s.rot.Entries), Consumed: s.state.Consumed,
 		RefreshFraction: s.opt.Config.Rotation.RefreshFraction,
 		StampedDaypart:  s.rot.Daypart, LiveDaypart: rotation.DaypartKey(s.opt.Config, s.now),
+		StampedLists: s.rot.ListKey, LiveLists: rotation.ListKey(s.opt.Config, s.opt.Lists, s.now),
 		OffTime: s.offTime(),
 	})
 	if !d.Rebuild {
@@ -216,7 +217,7 @@ func (s *studio) rebuild(reason string, starts time.Time, cross time.Duration, h
 	var taken *rotation.Entry
 	req := rotation.Request{
 		Index: s.index, Config: s.opt.Config, State: s.state, Now: s.now, Starts: starts, Cross: cross, Seed: s.rng.Uint64(), Head: head,
-		Overlay: s.crowd.overlay(s.now),
+		Overlay: s.crowd.overlay(s.now), Lists: s.opt.Lists,
 	}
 	airs := false // whether the entry that the engine had opened ahead airs
 	if i := s.state.Consumed; i < len(s.rot.Entries) && s.onAir != nil {
@@ -225,6 +226,9 @@ func (s *studio) rebuild(reason string, starts time.Time, cross time.Duration, h
 			taken = s.stray
 		}
 		req.Prepared = []station.Track{taken.Track}
+		if taken.List != 0 {
+			req.Listed = map[string]rotation.ListPlace{taken.Track.Path: taken.Place}
+		}
 		if left := starts.Sub(s.now); left > 0 && left <= reloadLead || s.stray != nil {
 			airs = true
 			req.InFlight, req.Prepared = req.Prepared, nil

@@ -116,9 +116,9 @@ func (s *studio) skip(head []string) error {
 
 // late rebuilds; on a slow disk the engine reads the new list only after what it had
 // prepared has begun. A bulletin that is due may open both lists: its cadence leaves no
-// other place.
+// other place. So may the next of a playlist, which has none either.
 func (s *studio) late() error {
-	if i := s.state.Consumed; s.onAir != nil && i < len(s.rot.Entries) && s.stray == nil && s.rot.Entries[i].Track.Category != station.News {
+	if i := s.state.Consumed; s.onAir != nil && i < len(s.rot.Entries) && s.stray == nil && s.rot.Entries[i].Track.Category != station.News && s.rot.Entries[i].List == 0 {
 		prepared := s.rot.Entries[i]
 		defer func() { s.stray = &prepared }()
 	}

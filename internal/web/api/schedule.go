@@ -19,6 +19,8 @@ type Entry struct {
 	AfterNews  bool     `json:"afterNews,omitempty" doc:"A bulletin belongs before it and is made in the five minutes before, for the time at which it is expected"`
 	Clock      string   `json:"clock,omitempty" doc:"Name of the clock that laid it out"`
 	Guest      string   `json:"guest,omitempty" enum:"post,request" doc:"Who put it on the air: a listener, by a post or by a request; absent for the station's own"`
+	List       int64    `json:"list,omitempty" doc:"Playlist that it is of; absent for none"`
+	ListName   string   `json:"listName,omitempty" doc:"Name of that playlist when the entry was planned"`
 	Relaxed    []string `json:"relaxed,omitempty" doc:"Rules that had to give way for it"`
 	Votes      int      `json:"votes" doc:"Listeners' votes for and against, of entries to come"`
 	Why        *Why     `json:"why,omitempty" doc:"With explain"`
@@ -50,7 +52,7 @@ func whyOf(w rotation.Why) *Why {
 func entryOf(it scheduler.Item) Entry {
 	e := Entry{
 		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Failed: it.Failed, Clock: it.Clock, AfterNews: it.AfterNews,
-		Guest: string(it.Guest),
+		Guest: string(it.Guest), List: it.List, ListName: it.ListName,
 	}
 	for _, r := range it.Relaxed {
 		e.Relaxed = append(e.Relaxed, string(r))
