@@ -173,9 +173,11 @@ func TestAStationMovesHouse(t *testing.T) {
 
 // Without a word of it, what can be made again is not in a backup.
 func TestCopiesAreInABackupByChoice(t *testing.T) {
-	data := t.TempDir()
-	_, err := restore(t, backup(t, station(t), onbackup.Choice{}), data)
+	data, cfg := t.TempDir(), station(t)
+	write(t, filepath.Join(cfg.DataDir, "imports/uploads/b.zip"), "of another system")
+	_, err := restore(t, backup(t, cfg, onbackup.Choice{}), data)
 	must(t, err)
+	holds(t, filepath.Join(data, "imports/uploads/b.zip"), "")
 	for name, text := range state() {
 		if strings.HasPrefix(name, "mastered") || strings.HasPrefix(name, "recordings") || strings.HasPrefix(name, "archive") {
 			text = ""

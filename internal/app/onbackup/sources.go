@@ -27,6 +27,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/duplicates"
 	"github.com/athir-radio/athir/internal/library/intake"
+	"github.com/athir-radio/athir/internal/library/lists"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/library/overlay"
 	"github.com/athir-radio/athir/internal/live/publisher"
@@ -42,7 +43,7 @@ func Schemas() []store.Schema {
 	return []store.Schema{
 		jobs.Schema(), webhooks.Schema(), mastering.Schema(),
 		scheduler.Schema(), channels.Schema(), guard.Schema(), people.Schema(),
-		media.Schema(), overlay.Schema(), aircopy.Schema(), catalog.Schema(), intake.Schema(), content.Schema(), duplicates.Schema(),
+		media.Schema(), overlay.Schema(), aircopy.Schema(), catalog.Schema(), lists.Schema(), intake.Schema(), content.Schema(), duplicates.Schema(),
 		publisher.Schema(),
 		chat.Schema(), feedback.Schema(), requests.Schema(), social.Schema(), telemetry.Schema(), webpush.Schema(),
 	}
@@ -76,8 +77,8 @@ type place struct {
 }
 
 // places are all that a backup may hold, in the order of an archive. Uploads on their way into
-// the media folder are not among them, as the media folder is not: their senders have them, they
-// may be 64 GiB, and one whose file is missing is refused with the advice to send it again.
+// the media folder, or for an import, are not among them, as the media folder is not: their senders
+// have them, they may be 64 GiB, and one whose file is missing is refused with the advice to send it again.
 func places(cfg *config.Config) []place {
 	out := []place{
 		{name: settingsName, path: cfg.File(), what: "settings and keys", onAir: true},
