@@ -33,7 +33,11 @@ var floors = [][]string{
 	{"internal/onair/rotation", "internal/onair/playlist", "internal/live", "internal/alarm"},
 	{"internal/library/find"}, // of what listeners ask for, and of the library in the studio
 	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/", "internal/alarm/", "internal/people"},
-	{"internal/production"},
+	{"internal/production", "internal/import/model"},
+	{"internal/import/azuracast", "internal/import/libretime", "internal/import/plan"},
+	{"internal/import/apply"}, // what carries a plan out
+	{"internal/import/origin"},
+	{"internal/import/"}, // the studio's desk, and what tests it
 	{"internal/web/", "internal/node/"},
 	{"internal/config"}, // beside the edges, beneath app: nothing below knows of settings
 	{"internal/app/doors"},
@@ -59,6 +63,8 @@ var neighbours = map[string][]string{
 	"internal/kit/bus/bustest":             {"internal/kit/bus"},
 	"internal/library/deck":                {"internal/library/media", "internal/library/aircopy"},    // it is what they show together
 	"internal/library/intake":              {"internal/library/media", "internal/library/duplicates"}, // it looks at a file as they do
+	"internal/library/overlay":             {"internal/library/moves"},                                // what is said goes with its file
+	"internal/library/lists":               {"internal/library/moves", "internal/library/catalog"},    // as do their places; and a search is one
 	"internal/node/local":                  {"internal/node/playout", "internal/node/supervise"},      // it steers them
 	"internal/node/remote":                 {"internal/node/depot", "internal/node/icecast", "internal/node/local", "internal/node/playout", "internal/node/supervise"},
 	"internal/node/rescue":                 {"internal/node/playout"},

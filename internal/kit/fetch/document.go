@@ -38,7 +38,7 @@ func (c *Client) Document(ctx context.Context, r Request) (Document, error) {
 	if r.Limit <= 0 {
 		r.Limit = documentLimit
 	}
-	header := accepting(r.Accept)
+	header := r.header()
 	header.Set("Accept-Encoding", "gzip")
 	if r.ETag != "" {
 		header.Set("If-None-Match", r.ETag)

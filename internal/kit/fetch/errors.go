@@ -44,6 +44,9 @@ type StatusError struct {
 	URL        string
 	Code       int           // of HTTP
 	RetryAfter time.Duration // as the server asks; 0 when it does not
+	// Origin is of another scheme, host or port, as https://host, if a redirect led there and a
+	// key of the caller's did not go with it. Empty: no key was left behind.
+	Origin string
 }
 
 func (e *StatusError) Error() string {
@@ -52,12 +55,20 @@ func (e *StatusError) Error() string {
 	switch {
 	case e.RetryAfter > 0:
 		remedy = fmt.Sprintf("try again in %s", e.RetryAfter.Round(time.Second))
+	case e.Unopened():
+		remedy = fmt.Sprintf("the address leads to %s, where no key is sent: give that address", e.Origin)
 	case e.Code == http.StatusUnauthorized, e.Code == http.StatusForbidden:
 		remedy = "it requires a login; only open addresses can be fetched"
 	case e.Lasting():
 		remedy = "check the address"
 	}
 	return say("not fetched", e.URL, why, remedy)
+}
+
+// Unopened reports an answer that a key may have opened, if it had not been left behind at a
+// redirect.
+func (e *StatusError) Unopened() bool {
+	return e.Origin != "" && (e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden)
 }
 
 // Lasting is true where the server blames the request.

@@ -161,6 +161,9 @@ func (c *Client) redirect(next *http.Request, via []*http.Request) error {
 		return err
 	}
 	next.URL, next.Host = checked, ""
+	if len(via) > 0 && !sameOrigin(via[0].URL, checked) {
+		foreign(next.Header)
+	}
 	next.Header.Del("Referer") // the address before may carry a listener's token
 	return nil
 }

@@ -82,7 +82,7 @@ type download struct {
 }
 
 func (d *download) try(ctx context.Context) error {
-	header := accepting(d.r.Accept)
+	header := d.r.header()
 	header.Set("Accept-Encoding", "identity")
 	if d.have > 0 && d.same != "" {
 		header.Set("Range", "bytes="+strconv.FormatInt(d.have, 10)+"-")

@@ -26,7 +26,34 @@ type Request struct {
 	Inspect func(head []byte, h http.Header) error
 	// Range asks for a part of a Stream, as the header of that name.
 	Range string
+	// Header goes along to the address itself: a key of the caller's, say. Where a redirect
+	// leads to another scheme, host or port it does not go with it.
+	Header http.Header
 }
+
+// header is what a request of the caller's begins with.
+func (r Request) header() http.Header {
+	out := accepting(r.Accept)
+	for name, values := range r.Header {
+		out[http.CanonicalHeaderKey(name)] = values
+	}
+	return out
+}
+
+// foreign removes from a request that was redirected to another origin all but what this
+// package says itself.
+func foreign(h http.Header) {
+	for name := range h {
+		switch name {
+		case "Accept", "Accept-Encoding", "User-Agent", "Range", "If-Range", "If-None-Match", "If-Modified-Since":
+		default:
+			h.Del(name)
+		}
+	}
+}
+
+// sameOrigin reports two addresses of one scheme, host and port, as Check writes them.
+func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
 // once sends one request and passes the answer to use. The answer's body ends with
 // an error when it pauses for too long; it is closed afterwards.
@@ -129,7 +156,21 @@ func (c *Client) again(err error, pause time.Duration) (time.Duration, bool) {
 
 // statusError is an answer that is not what was asked for.
 func statusError(answer *http.Response) error {
-	return &StatusError{URL: redact(answer.Request.URL), Code: answer.StatusCode, RetryAfter: retryAfter(answer.Header)}
+	return &StatusError{URL: redact(answer.Request.URL), Code: answer.StatusCode, RetryAfter: retryAfter(answer.Header), Origin: leftBehind(answer.Request)}
+}
+
+// leftBehind is the origin that redirects led to, if a header did not go there.
+func leftBehind(last *http.Request) string {
+	first := last
+	for first.Response != nil && first.Response.Request != nil {
+		first = first.Response.Request
+	}
+	kept := first.Header.Clone()
+	foreign(kept)
+	if sameOrigin(first.URL, last.URL) || len(kept) == len(first.Header) {
+		return ""
+	}
+	return last.URL.Scheme + "://" + last.URL.Host
 }
 
 // explain turns what net/http returned for a request into this package's errors.

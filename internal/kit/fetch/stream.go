@@ -23,7 +23,7 @@ func (c *Client) Stream(ctx context.Context, r Request, use func(Stream) error) 
 	if err != nil {
 		return err
 	}
-	header := accepting(r.Accept)
+	header := r.header()
 	if r.Range != "" {
 		header.Set("Range", r.Range)
 	}

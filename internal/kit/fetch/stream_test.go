@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -99,4 +100,27 @@ func TestAClientThatKeepsUsesOneConnection(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A key goes to the address that it was given for, and nowhere else.
+func TestACallersHeaderDoesNotFollowARedirectElsewhere(t *testing.T) {
+	var seen []string
+	note := func(where string, r *http.Request) {
+		seen = append(seen, where+" "+r.Header.Get("X-Api-Key")+" "+r.Header.Get("Accept"))
+	}
+	other := serve(t, func(w http.ResponseWriter, r *http.Request) { note("other", r) })
+	own := serve(t, nil)
+	own.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		note("own", r)
+		switch r.URL.Path {
+		case "/a":
+			http.Redirect(w, r, "/b", http.StatusFound)
+		case "/b":
+			http.Redirect(w, r, other.URL, http.StatusFound)
+		}
+	})
+	_, err := client(t).Document(t.Context(), fetch.Request{URL: own.URL + "/a", Accept: "text/x", Header: http.Header{"X-Api-Key": {"secret"}}})
+	if want := []string{"own secret text/x", "own secret text/x", "other  text/x"}; err != nil || !slices.Equal(seen, want) {
+		t.Errorf("%q, %v", seen, err)
+	}
 }

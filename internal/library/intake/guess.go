@@ -11,6 +11,12 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 )
 
+// Guess is the category of a file that lay in a folder, as an upload's is guessed, and why. Of
+// info the length counts.
+func Guess(folder string, t *station.Track, info *audiofile.Info) (station.Category, Words) {
+	return guess(folder, t, info)
+}
+
 // guess chooses a category for a file without one, and says why:
 //
 //	a folder that it was dropped with is called so, the innermost first
