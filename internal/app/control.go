@@ -200,7 +200,7 @@ func (p *plane) openLibrary(ctx context.Context) (err error) {
 }
 
 func (p *plane) libraryOptions() onlibrary.Options {
-	return onlibrary.Options{Config: p.cfg, Log: p.log, Content: alsoTo(p.log, p.cfg, contentLog, slog.LevelDebug), DB: p.db, Hold: p.shed.Wait}
+	return onlibrary.Options{Config: p.cfg, Log: p.log, Version: p.version, Content: alsoTo(p.log, p.cfg, contentLog, slog.LevelDebug), DB: p.db, Hold: p.shed.Wait}
 }
 
 // openAir opens the link to the broadcast node, and the scheduler.
@@ -210,10 +210,11 @@ func (p *plane) openAir(ctx context.Context) (err error) {
 	}
 	close(p.linked)
 	p.ends = append(p.ends, p.node.end)
-	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.airs, p.node, p.overlay); err != nil {
+	if p.onair, p.owner, err = openScheduler(ctx, p.cfg, p.log, p.db, p.decks, p.airs, p.node, p.overlay, p.shelf.Lists.Current); err != nil {
 		return err
 	}
 	p.air.Store(p.onair)
+	p.shelf.OnAir(p.onair.View)
 	return nil
 }
 
@@ -300,7 +301,7 @@ func (p *plane) surface() *api.Server {
 		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) }, Quieter: func() []aircopy.Quieter { return p.rack.Snapshot().Quieter },
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.report) },
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.Secret(config.SyncToken),
-		Shelf: p.books,
+		Shelf: p.books, Imports: p.shelf.Imports,
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: p.posts.Describe(pages.Handler(pages.Player, pages.Chat, pages.Social, pages.Studio), p.cfg.Name),
 		HLSPrefix: front.HLSPrefix, HLS: p.holder.HLS(p.log),
 		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Social: p.posts.Surface(), Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.Secret(config.StationKey), People: p.staff, Look: p.cfg.People.Look,
@@ -332,6 +333,7 @@ func (p *plane) run(ctx context.Context) error {
 	})
 	g.Go(func() error { return doors.Named("media library", p.shelf.Run(ctx, p.inUse)) })
 	g.Go(func() error { return doors.Named("scheduler", p.onair.Run(ctx)) })
+	g.Go(func() error { return p.shelf.RunLists(ctx, p.onair.ListsChanged) })
 	g.Go(func() error {
 		p.prod.Run(ctx)
 		return nil
@@ -395,7 +397,7 @@ func (p *plane) inUse(path string) bool {
 // openScheduler opens the on-air scheduler and, in front of it, the owner of
 // the station configuration (DIR/station.json).
 func openScheduler(
-	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, airs *onsocial.Airing, node *link, overlay func() rotation.Overlay,
+	ctx context.Context, cfg *config.Config, log *slog.Logger, db *store.DB, d *deck.Deck, airs *onsocial.Airing, node *link, overlay func() rotation.Overlay, lists func() []rotation.List,
 ) (*scheduler.Scheduler, *policy.Owner, error) {
 	stored, err := onbackup.OpenConfiguration(cfg, log)
 	if err != nil {
@@ -405,7 +407,7 @@ func openScheduler(
 		Log: log, DB: db, Library: d, Delivery: node.delivery,
 		Engine: &press.Engine{Player: onnode.Presses{Engine: node.player}},
 		Config: stored.Current().Config, Zone: cfg.Timezone.Location, Now: time.Now, Seed: rand.Uint64,
-		Airs: airs.Airs, Rel: node.rel, Tells: bulletin.Tells, Overlay: overlay,
+		Airs: airs.Airs, Rel: node.rel, Tells: bulletin.Tells, Overlay: overlay, Lists: lists,
 	})
 	if err != nil {
 		return nil, nil, err

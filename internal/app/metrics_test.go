@@ -112,7 +112,7 @@ func printed(t *testing.T) string {
 		},
 		Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, DeadAir: watched{},
 		Metrics: slices.Concat(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), onrequest.Metrics(asked), (&onbackup.Keeper{Config: cfg}).Metrics(), spared(t, cfg, log).Metrics()),
-		Groups:  []api.Group{onsocial.Metrics(posts, func() resume.Stats { return resume.Stats{} }), onlibrary.Metrics(shelf.Intake, func() resume.Stats { return resume.Stats{} })},
+		Groups:  []api.Group{onsocial.Metrics(posts, func() resume.Stats { return resume.Stats{} }), onlibrary.Metrics(shelf.Intake, func() resume.Stats { return resume.Stats{} }), onlibrary.ListMetrics(shelf.Lists)},
 		Live: &api.Live{Figures: api.LiveFigures{
 			Status: func() takeover.Status { return takeover.Status{} },
 			Phones: func() takeover.PhoneFigures {

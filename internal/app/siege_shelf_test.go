@@ -2,17 +2,26 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/import/apply"
+	"github.com/athir-radio/athir/internal/import/desk"
+	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/catalog"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/covers"
 	"github.com/athir-radio/athir/internal/library/intake"
+	"github.com/athir-radio/athir/internal/library/lists"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/library/overlay"
 	"github.com/athir-radio/athir/internal/library/peaks"
@@ -41,12 +50,45 @@ func besiegedShelf(t *testing.T, log *slog.Logger, db *store.DB, lib *media.Snap
 	o.Dir, o.Base, o.Name, o.Problem = filepath.Join(dir, "tus"), api.ShelfUploads, api.Sender, api.Problem
 	uploads, err := resume.Open(o)
 	must(t, err)
+	books := catalog.New(catalog.Options{Source: besiegedSource{notes}})
+	own, err := lists.Open(t.Context(), lists.Options{
+		Log: log, DB: db, Registry: notes, Whole: func() bool { return true }, Standing: besiegedSource{notes}.Standing, Config: rotation.DefaultConfig, Zone: time.UTC,
+		Find: func(q catalog.Query, with func(string) bool) error {
+			return books.Each(q, func(row catalog.Row) bool { return with(row.Path) })
+		},
+		Aired: func(int64) time.Time { return time.Time{} }, Fetch: nothingThere{},
+	})
+	must(t, err)
 	return &api.Shelf{
-		Catalog: catalog.New(catalog.Options{Source: besiegedSource{notes}}), Views: views, Notes: notes, Peaks: peaks.New(t.Context()), Covers: pictures,
+		Catalog: books, Lists: own, Views: views, Notes: notes, Peaks: peaks.New(t.Context()), Covers: pictures,
 		Intake: arrivals, Uploads: uploads, Archive: stillArchive{}, Registered: func() *media.Snapshot { return lib },
 		Again: func(context.Context, []string) error { return nil }, Explain: explain, Airings: airings,
 		Sound: func(string) (api.ShelfSound, bool) { return api.ShelfSound{}, false },
 	}
+}
+
+// nothingThere is what every address of a playlist leads to.
+type nothingThere struct{}
+
+func (nothingThere) Document(context.Context, fetch.Request) (fetch.Document, error) {
+	return fetch.Document{}, &fetch.StatusError{Code: http.StatusNotFound}
+}
+
+func (nothingThere) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return nil, errors.New("no such host")
+}
+
+func (nothingThere) dial(context.Context, string, string) (net.Conn, error) {
+	return nil, errors.New("connection refused")
+}
+
+// besiegedImports brings over what is uploaded into a station that does not answer.
+func besiegedImports(t *testing.T, log *slog.Logger) *desk.Desk {
+	t.Helper()
+	return desk.Open(desk.Options{
+		Dir: t.TempDir(), Log: log, Station: func() apply.Station { return apply.Station{Base: "http://127.0.0.1:1"} },
+		Fetch: fetch.New(fetch.Options{Resolver: nothingThere{}, Dial: nothingThere{}.dial, Attempts: 1}),
+	})
 }
 
 // stillLibrary never changes.

@@ -139,7 +139,7 @@ func besiege(t *testing.T) *besieged {
 	staff, err := people.Open(t.Context(), people.Options{Log: log, DB: db, Cost: people.Cost{Passes: 1, Memory: 1 << 10}})
 	must(t, err)
 	surface := api.New(api.Options{
-		People: staff, Shelf: besiegedShelf(t, log, db, lib, cfg.MediaDir(), onair.Explain, count.AiringsOf),
+		People: staff, Shelf: besiegedShelf(t, log, db, lib, cfg.MediaDir(), onair.Explain, count.AiringsOf), Imports: besiegedImports(t, log),
 		Social: &api.Social{
 			Posts: posts, Uploads: http.NotFoundHandler(), Sync: func(context.Context) (bool, error) { return true, nil }, Every: func() int { return 3 },
 			AdminKey: "open-posts", Limits: social.Limits{Bytes: 1 << 20},

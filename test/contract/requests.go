@@ -53,6 +53,8 @@ func (o *Operation) Valid(r *rand.Rand, hints Hints) Request {
 	if schema := o.bodySchema(); schema != nil {
 		q.Body, _ = json.Marshal(hinted(r, o.doc.draw(r, schema, 0), hints))
 		q.Header.Set("Content-Type", "application/json")
+	} else if o.bodyRequired() { // a file: what is wrong beside it is to be found
+		q.Body = []byte(HostileText(r) + "x")
 	}
 	return q
 }

@@ -43,6 +43,9 @@ func (l *Library) Forget(ctx context.Context, now time.Time) error {
 	if err := l.Notes.Forget(ctx); err != nil {
 		return err
 	}
+	if err := l.Lists.Forget(ctx); err != nil {
+		return err
+	}
 	named, err := l.Notes.Covers(ctx)
 	if err != nil {
 		return err

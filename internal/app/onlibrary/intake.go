@@ -28,7 +28,7 @@ type Production interface {
 func (l *Library) OpenIntake(ctx context.Context, o Options, made Production) (err error) {
 	l.Arrivals, err = intake.Open(ctx, o.DB, intake.Options{
 		Dir: filepath.Join(o.Config.IntakeDir(), "files"), Media: o.Config.MediaDir(), Library: shelves{l}, Prints: prints{made}, Archive: shed{made.Content()},
-		Log: o.Content, Hold: o.Hold, Named: l.named, Unnamed: l.unnamed, Moved: l.Notes.Move,
+		Log: o.Content, Hold: o.Hold, Named: l.named, Unnamed: l.unnamed, Moved: l.moved,
 		Noted: func(path string) bool { _, said := l.Notes.Note(path); return said },
 	})
 	if err != nil {
@@ -38,6 +38,11 @@ func (l *Library) OpenIntake(ctx context.Context, o Options, made Production) (e
 	uploads.Dir, uploads.Base, uploads.Name, uploads.Problem = filepath.Join(o.Config.IntakeDir(), "tus"), api.ShelfUploads, api.Sender, api.Problem
 	l.Uploads, err = resume.Open(uploads)
 	return err
+}
+
+// moved has what is said of a track, and its places in playlists, go to another path.
+func (l *Library) moved(ctx context.Context, from, to string) error {
+	return errors.Join(l.Notes.Move(ctx, from, to), l.Lists.Move(ctx, from, to))
 }
 
 // named keeps what a person called an upload, where its file says something else.

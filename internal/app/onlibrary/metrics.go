@@ -3,11 +3,45 @@ package onlibrary
 import (
 	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/library/intake"
+	"github.com/athir-radio/athir/internal/library/lists"
 	"github.com/athir-radio/athir/internal/web/api"
 )
 
-// Metrics cover what staff upload.
-func (l *Library) Metrics() []api.Group { return []api.Group{Metrics(l.Arrivals, l.Uploads.Stats)} }
+// Metrics cover what staff upload, and playlists.
+func (l *Library) Metrics() []api.Group {
+	return []api.Group{Metrics(l.Arrivals, l.Uploads.Stats), ListMetrics(l.Lists)}
+}
+
+// ListMetrics cover playlists.
+func ListMetrics(all *lists.Lists) api.Group {
+	const on, missing, failing = "playlists", "playlist_tracks_missing", "playlists_failing"
+	return api.Group{
+		Read: func(add func(name string, value float64, label string)) {
+			count := map[lists.Kind]int{lists.Hand: 0, lists.Smart: 0, lists.Remote: 0}
+			gone, bad := 0, 0
+			for _, p := range all.All() {
+				if !p.On {
+					continue
+				}
+				count[p.Kind]++
+				gone += p.Missing
+				if p.Problem != nil {
+					bad++
+				}
+			}
+			for kind, n := range count {
+				add(on, float64(n), string(kind))
+			}
+			add(missing, float64(gone), "")
+			add(failing, float64(bad), "")
+		},
+		Of: []api.Metric{
+			{Name: on, Help: "Playlists of the operator's that are switched on, by kind.", Label: "kind"},
+			{Name: missing, Help: "Places of those whose files are gone."},
+			{Name: failing, Help: "Remote ones of those that could not be fetched when last tried."},
+		},
+	}
+}
 
 // Metrics cover files on their way into the media folder, and uploads that are not whole.
 func Metrics(arrivals *intake.Intake, uploads func() resume.Stats) api.Group {

@@ -11,12 +11,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/import/desk"
 	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/catalog"
 	"github.com/athir-radio/athir/internal/library/covers"
 	"github.com/athir-radio/athir/internal/library/deck"
 	"github.com/athir-radio/athir/internal/library/intake"
+	"github.com/athir-radio/athir/internal/library/lists"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/library/overlay"
 	"github.com/athir-radio/athir/internal/sound/mastering"
@@ -30,6 +33,7 @@ type Options struct {
 	// Content is the log of what happens to files.
 	Content *slog.Logger
 	DB      *store.DB
+	Version string // of the program
 	// Hold returns once work that nobody waits for may go on.
 	Hold func(context.Context) error
 }
@@ -43,9 +47,14 @@ type Library struct {
 	Rack   *aircopy.Rack
 	Decks  *deck.Deck
 	Covers *covers.Covers
+	// Catalog and Lists are whole once OnAir was called.
+	Catalog *catalog.Catalog
+	Lists   *lists.Lists
+	source  *source
 	// Arrivals and Uploads are there after OpenIntake.
 	Arrivals *intake.Intake
 	Uploads  *resume.Uploads
+	Imports  *desk.Desk
 }
 
 // Open opens them.
@@ -69,7 +78,10 @@ func Open(ctx context.Context, o Options) (l *Library, err error) {
 		return nil, err
 	}
 	l.Decks = deck.New(l.Files, l.Rack)
-	return l, nil
+	if err := l.openImports(o); err != nil {
+		return nil, err
+	}
+	return l, l.openLists(ctx, o)
 }
 
 // whole reports that the registry lists all there is, and each file at one place.
@@ -91,10 +103,12 @@ func (l *Library) Run(ctx context.Context, inUse func(path string) bool) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return l.Files.Run(ctx) })
 	g.Go(func() error { return l.Notes.Run(ctx) })
+	g.Go(func() error { return l.Lists.Run(ctx) })
 	g.Go(func() error { return l.Rack.Run(ctx, inUse) })
 	g.Go(func() error { return l.forget(ctx) })
 	g.Go(func() error { return l.Arrivals.Run(ctx) })
 	g.Go(func() error { return l.Uploads.Run(ctx) })
+	g.Go(func() error { return l.Imports.Run(ctx) })
 	return g.Wait()
 }
 

@@ -3,6 +3,7 @@ package onlibrary
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
@@ -22,9 +23,10 @@ func (l *Library) Shelf(ctx context.Context, cfg *config.Config, db *store.DB, o
 	if err != nil {
 		return nil, err
 	}
-	source := &source{lib: l, hidden: archive.Hidden, view: onair.View}
+	hidden := archive.Hidden
+	l.source.hidden.Store(&hidden)
 	return &api.Shelf{
-		Catalog: catalog.New(catalog.Options{Source: source}), Views: views, Notes: l.Notes, Peaks: peaks.New(ctx), Archive: archive,
+		Catalog: l.Catalog, Lists: l.Lists, Views: views, Notes: l.Notes, Peaks: peaks.New(ctx), Archive: archive,
 		Covers: l.Covers, Intake: l.Arrivals, Uploads: l.Uploads,
 		Registered: l.Decks.Snapshot,
 		Again:      l.again, Explain: onair.Explain, Airings: heard.AiringsOf, Sound: l.sound,
@@ -50,9 +52,10 @@ func (l *Library) sound(path string) (api.ShelfSound, bool) {
 
 // source shows the library to the catalogue.
 type source struct {
-	lib    *Library
-	hidden func() map[string]bool
-	view   func() *scheduler.View
+	lib *Library
+	// hidden and view are known once the parts are open that have them.
+	hidden atomic.Pointer[func() map[string]bool]
+	view   atomic.Pointer[func() *scheduler.View]
 
 	mu   sync.Mutex
 	made standings
@@ -71,7 +74,11 @@ func (s *source) Tracks() []station.Track { return s.lib.Notes.Tracks() }
 
 // Standing implements catalog.Source.
 func (s *source) Standing(tracks []station.Track) func(int) (catalog.State, string) {
-	made, hidden := s.standings(tracks), s.hidden()
+	made := s.standings(tracks)
+	var hidden map[string]bool
+	if of := s.hidden.Load(); of != nil {
+		hidden = (*of)()
+	}
 	return func(i int) (catalog.State, string) {
 		if path := tracks[i].Path; hidden[path] {
 			return catalog.Leaving, ""
@@ -119,7 +126,10 @@ func same(a, b []station.Track) bool {
 
 // Aired implements catalog.Source.
 func (s *source) Aired() func(string) catalog.Aired {
-	v := s.view()
+	v := s.seen()
+	if v == nil {
+		return func(string) catalog.Aired { return catalog.Aired{} }
+	}
 	return func(path string) catalog.Aired {
 		last, plays := v.Aired(path)
 		return catalog.Aired{Last: last, Plays: plays}

@@ -25,6 +25,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/feedback"
 	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/import/desk"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/library/aircopy"
@@ -144,6 +145,7 @@ type Options struct {
 	Faults func() []string
 
 	Shelf    *Shelf
+	Imports  *desk.Desk
 	Social   *Social // nil if it is switched off
 	Live     *Live   // nil if it is switched off: its routes answer 503
 	Push     Push    // nil if it is switched off
@@ -237,6 +239,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.TimeOfDay](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Offset](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[rotation.Weekday](), reflect.TypeFor[string]())
+	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[station.Date](), reflect.TypeFor[string]())
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[json.RawMessage](), reflect.TypeFor[map[string]any]())
 	return humago.New(mux, cfg)
 }

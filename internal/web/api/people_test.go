@@ -120,15 +120,16 @@ func TestRoutesAskForTheRightThatIsWrittenDown(t *testing.T) {
 
 func writtenDown(method, path string) people.Right {
 	const station = "/api/station/"
-	own := []string{"/api/people", station + "webhooks", station + "alarms/test"}
+	own := []string{"/api/people", station + "webhooks", station + "alarms/test", station + "import"}
 	moderate := []string{station + "chat", "/api/social"}
-	look := []string{"config", "clocks", "mood", "singers", "queries", "rules", "telemetry/airings", "library", "library/views", "library/track"}
+	look := []string{"config", "clocks", "mood", "singers", "queries", "rules", "telemetry/airings", "library", "library/views", "library/track", "playlists", "playlists/{id}", "playlists/{id}/items"}
 	air := []string{"skip", "play", "rotation/rebuild", "live/register", "live/remove", "live/vote", "live/start", "live/stop", "live/hand", "live/blacklist", "live/wrapup", "live/show", "live/show/end", "live/kick", "live/hold"}
 	inside := []string{
 		"GET " + station + "state", "GET " + station + "guard", "GET " + station + "alarms", "GET " + station + "live", "GET " + station + "live/sources/{id}/listen",
 		"GET " + station + "live/publishers", "GET " + station + "live/recordings", "GET " + station + "live/recordings/{name}", "POST " + station + "live/recordings/{name}/ticket",
 		"GET " + station + "requests", "GET /api/jobs", "GET /api/jobs/{id}",
 		"GET " + station + "library/export", "GET " + station + "library/deeds", "GET " + station + "library/peaks", "POST " + station + "library/audio/ticket",
+		"GET " + station + "playlists/deeds", "GET " + station + "playlists/{id}/export",
 		"GET " + station + "library/archived", "GET " + station + "library/quarantine", "GET " + station + "library/intake", "POST " + station + "library/intake/{id}/ticket",
 	}
 	begins := func(prefix string) bool { return strings.HasPrefix(path, prefix) }

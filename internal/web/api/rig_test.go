@@ -70,6 +70,7 @@ type rig struct {
 	people   *people.People
 	shelf    *shelved
 	arrivals *intake.Intake
+	imports  string // folder
 	file     string // of the database
 	rebuilt  bool   // whether a change of the configuration rebuilds
 	files    api.Files
@@ -177,7 +178,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 		Count: func() telemetry.Count {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
-		People: r.people, Shelf: r.openShelf(t, r.files.Media),
+		People: r.people, Shelf: r.openShelf(t, r.files.Media), Imports: r.openImports(t),
 		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
 		Reactions: &r.reactions, Chat: r.chat, Requests: r.asked, Social: r.openSocial(t), Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,

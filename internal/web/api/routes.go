@@ -45,7 +45,7 @@ func (s *Server) routes() []route {
 		{http.MethodDelete, "/api/channels/{id}", programmes, operating, "Remove a channel", typed(s.removeChannel, may(409, 503))},
 		// Content and library
 		{get, "/api/library", open, searching, "Inventory of the media library", polled(typed(s.library), s.ofStation)},
-	}, s.shelf(), s.shelfIntake(), s.shelfCovers(), s.production(), []route{
+	}, s.shelf(), s.shelfIntake(), s.shelfCovers(), s.playlists(), s.imports(), s.production(), []route{
 		// Media sync: the token is in the query, and checked there
 		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia, syncFile, syncPath)},
 		{get, "/api/sync/m3u", open, unmetered, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U, syncFile)},

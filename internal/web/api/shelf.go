@@ -12,6 +12,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/covers"
 	"github.com/athir-radio/athir/internal/library/intake"
+	"github.com/athir-radio/athir/internal/library/lists"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/library/overlay"
 	"github.com/athir-radio/athir/internal/library/peaks"
@@ -23,6 +24,7 @@ import (
 type Shelf struct {
 	Catalog *catalog.Catalog
 	Views   *catalog.Views
+	Lists   *lists.Lists
 	Notes   *overlay.Overlay
 	Peaks   *peaks.Drawer
 	Covers  *covers.Covers

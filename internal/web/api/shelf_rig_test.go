@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/jpeg"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,8 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/audience/telemetry"
+	"github.com/athir-radio/athir/internal/import/importtest"
+	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/kit/signal"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -27,6 +30,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/covers"
 	"github.com/athir-radio/athir/internal/library/intake"
+	"github.com/athir-radio/athir/internal/library/lists"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/library/overlay"
 	"github.com/athir-radio/athir/internal/library/peaks"
@@ -159,9 +163,19 @@ func (r *rig) openShelf(t *testing.T, mediaDir string) *api.Shelf {
 	o.Dir, o.Base, o.Name, o.Problem = filepath.Join(dir, "tus"), api.ShelfUploads, api.Sender, api.Problem
 	uploads, err := resume.Open(o)
 	must(err)
-	seen := catalog.Options{Source: noted{s, notes}}
+	seen := noted{s, notes}
+	books := catalog.New(catalog.Options{Source: seen})
+	own, err := lists.Open(t.Context(), lists.Options{
+		Log: r.log, DB: r.db, Registry: notes, Whole: func() bool { return true }, Standing: seen.Standing, Config: rotation.DefaultConfig, Zone: time.UTC,
+		Find: func(q catalog.Query, with func(string) bool) error {
+			return books.Each(q, func(row catalog.Row) bool { return with(row.Path) })
+		},
+		Aired: func(int64) time.Time { return time.Time{} },
+		Fetch: fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Attempts: 1}),
+	})
+	must(err)
 	return &api.Shelf{
-		Catalog: catalog.New(seen), Views: views, Notes: notes, Peaks: peaks.New(t.Context()), Covers: pictures, Intake: arrivals, Uploads: uploads, Archive: s,
+		Catalog: books, Lists: own, Views: views, Notes: notes, Peaks: peaks.New(t.Context()), Covers: pictures, Intake: arrivals, Uploads: uploads, Archive: s,
 		Registered: func() *media.Snapshot { now := r.lib; return &now },
 		Again: func(_ context.Context, paths []string) error {
 			s.mu.Lock()
@@ -287,6 +301,10 @@ func exampleFile(t *testing.T, name string) string {
 		if err := jpeg.Encode(&data, image.NewGray(image.Rect(0, 0, 400, 300)), nil); err != nil {
 			t.Fatal(err)
 		}
+	case exampleBackup:
+		return string(backup(t, importtest.NewAzura(20, 0), false))
+	case "list.m3u":
+		return "#EXTM3U\nmusic/english/1.mp3\n"
 	default:
 		t.Fatalf("the manual's %s is not known here", name)
 	}
