@@ -41,6 +41,7 @@ type commands struct {
 	Bulletin   bulletinCmd   `cmd:"" help:"Make a spoken bulletin, or print how it tells the time."`
 	Imaging    imagingCmd    `cmd:"" help:"Make sweepers, drops, station IDs and stingers, mastered and tagged, with progress."`
 	Content    contentCmd    `cmd:"" help:"Keep the library fresh."`
+	Import     importCmd     `cmd:"" help:"Bring over a station of another system: files, playlists, presenters."`
 	Backup     backupCmd     `cmd:"" help:"Copy what cannot be made again into one file, also while the station runs."`
 	Restore    restoreCmd    `cmd:"" help:"Put a backup in the place of what a stopped station has."`
 	Upgrade    upgradeCmd    `cmd:"" help:"Have the running station go on as this version: role by role, nobody disconnected."`
