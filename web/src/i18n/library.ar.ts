@@ -3,7 +3,7 @@ import type { LibraryWords } from './library.en';
 /** What the studio says of the library, in Arabic. */
 export const arLibrary: LibraryWords = {
   title: 'المكتبة',
-  parts: { label: 'أجزاء المكتبة', tracks: 'المقاطع', quarantine: 'ملفات معزولة', archive: 'الأرشيف', history: 'التغييرات' },
+  parts: { label: 'أجزاء المكتبة', tracks: 'المقاطع', playlists: 'قوائم التشغيل', quarantine: 'ملفات معزولة', archive: 'الأرشيف', history: 'التغييرات', import: 'الاستيراد' },
   tracks: { zero: 'لا مقاطع', one: 'مقطع واحد', two: 'مقطعان', few: '# مقاطع', many: '# مقطعًا', other: '# مقطع' },
   files: { zero: 'لا ملفات', one: 'ملف واحد', two: 'ملفان', few: '# ملفات', many: '# ملفًا', other: '# ملف' },
   matching: (tracks, all) => `النتائج: ${tracks} من ${all}`,

@@ -3,7 +3,7 @@ import type { Field } from '../studio/library/answers';
 /** What the studio says of the library: its tracks, what was changed of them, and the files beside it. */
 export const enLibrary = {
   title: 'Library',
-  parts: { label: 'Parts of the library', tracks: 'Tracks', quarantine: 'Quarantine', archive: 'Archive', history: 'Changes' },
+  parts: { label: 'Parts of the library', tracks: 'Tracks', playlists: 'Playlists', quarantine: 'Quarantine', archive: 'Archive', history: 'Changes', import: 'Import' },
   tracks: { zero: 'no tracks', one: 'one track', two: 'two tracks', few: '# tracks', many: '# tracks', other: '# tracks' },
   files: { zero: 'no files', one: 'one file', two: 'two files', few: '# files', many: '# files', other: '# files' },
   matching: (tracks: string, all: string) => `${tracks} of ${all} match`,

@@ -247,6 +247,8 @@ export const enPeople = {
     /** What was ordered, by the name that deeds.ts gives it. */
     deeds: {
       tracks: 'Edited tracks', cover: 'Changed a cover', archive: 'Archived tracks', restore: 'Restored tracks', reread: 'Had quarantined files read again', undo: 'Undid a change in the library', searches: 'Changed saved searches', upload: 'Uploaded a file', uploadDrop: 'Discarded an uploaded file', uploadUndo: 'Undid an upload', intake: 'Answered about an uploaded file', take: 'Added uploaded files to the library',
+      listMake: 'Made a playlist', listSet: 'Changed a playlist’s settings', listDelete: 'Deleted a playlist', listItems: 'Changed the songs of a playlist', listFetch: 'Had a playlist fetched', listFile: 'Read a playlist file', listUndo: 'Undid a change of a playlist',
+      importUpload: 'Uploaded a backup of another system', importDrop: 'Discarded a backup of another system', importLook: 'Looked at what an import would bring', importRun: 'Imported from another system',
       skip: 'Skipped the track', play: 'Put a track on the air', rebuild: 'Rebuilt the rotation', queue: 'Put a song next',
       config: 'Changed the programme', save: 'Saved the programme', reset: 'Reset the programme', mood: 'Changed the mood', clocks: 'Changed the clocks', dayparts: 'Changed the dayparts', weights: 'Changed the mix',
       singers: 'Changed the singers', queries: 'Changed the search words', content: 'Ordered content work', imaging: 'Ordered imaging', bulletin: 'Worked on a bulletin', rehearsal: 'Listened to a bulletin before it airs', cancel: 'Cancelled a job', channel: 'Changed the channels',

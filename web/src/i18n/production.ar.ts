@@ -189,12 +189,14 @@ export const arProduction: ProductionWords = {
     kinds: {
       bulletin: 'النشرة', rehearsal: 'نشرة للاستماع', imaging: 'كل الفواصل والمؤثرات', sweepers: 'الفواصل الصوتية', stingers: 'المؤثرات القصيرة', inbox: 'صندوق الوارد',
       'content refresh': 'التجديد', 'content plan': 'خطة التجديد', 'content fetch': 'الجلب', 'content restore': 'الاسترجاع', 'content scrub': 'التنقية',
+      import: 'الاستيراد من نظام آخر', 'import plan': 'فحص مصدر الاستيراد',
     },
     steps: {
       recover: 'إكمال ما انقطع', inbox: 'صندوق الوارد', songs: 'أغانٍ جديدة', ads: 'إعلانات جديدة', imaging: 'صنع الفواصل', retire: 'أرشفة القديم',
       restore: 'استرجاع من الأرشيف', scan: 'فحص المكتبة', rebuild: 'إعادة بناء قائمة البث', expire: 'تنظيف الأرشيف',
       fetch: 'جلب', scrub: 'البحث عن التالف', bulletin: 'كتابة النشرة ونطقها',
       gather: 'كتابة النص', speak: 'نطق النشرة', join: 'وصل أجزائها', master: 'ضبط مستوى الصوت', done: 'جاهزة',
+      reading: 'قراءة النظام الآخر', files: 'نسخ الأغاني', notes: 'العناوين ونقاط البداية والنهاية', playlists: 'إنشاء قوائم التشغيل', people: 'دعوة المقدّمين', webhooks: 'إضافة الإخطارات الآلية',
     },
     ended: (kind, state) => `${kind}: ${state}.`,
   },

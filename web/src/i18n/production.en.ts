@@ -187,12 +187,14 @@ export const enProduction = {
     kinds: {
       bulletin: 'Bulletin', rehearsal: 'Bulletin to listen to', imaging: 'All imaging', sweepers: 'Spoken imaging', stingers: 'Stingers', inbox: 'Inbox',
       'content refresh': 'Refresh', 'content plan': 'Refresh plan', 'content fetch': 'Fetch', 'content restore': 'Restore', 'content scrub': 'Scrub',
+      import: 'Import from another system', 'import plan': 'What an import would bring',
     } as Record<string, string>,
     steps: {
       recover: 'finishing interrupted work', inbox: 'the inbox', songs: 'new songs', ads: 'new ads', imaging: 'making imaging', retire: 'archiving old material',
       restore: 'restoring from the archive', scan: 'scanning the library', rebuild: 'rebuilding the rotation', expire: 'clearing the archive',
       fetch: 'fetching', scrub: 'looking for junk', bulletin: 'writing and speaking the bulletin',
       gather: 'writing the text', speak: 'speaking', join: 'joining the parts', master: 'setting the loudness', done: 'ready',
+      reading: 'reading the other system', files: 'copying songs', notes: 'titles and cues', playlists: 'making playlists', people: 'inviting presenters', webhooks: 'adding webhooks',
     } as Record<string, string>,
     ended: (kind: string, state: string) => `${kind}: ${state}.`,
   },

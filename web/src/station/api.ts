@@ -89,6 +89,9 @@ export interface Planned extends Item {
   due?: number;
   /** Name of the clock that laid it out. */
   clock?: string;
+  /** The playlist that it is of, and its name. */
+  list?: number;
+  listName?: string;
   /** A listener put it on the air, by a post or by a request. */
   guest?: 'post' | 'request';
   /** Rules that were relaxed for it. */

@@ -4,6 +4,8 @@ export interface FieldError {
   /** Path in what was sent: body.ROTATION.BUFFER_MAX. */
   location: string;
   message: string;
+  /** The message in Arabic, where the station has it. */
+  arabic?: string;
 }
 
 /** Why something was refused, in words of both languages. */
@@ -82,7 +84,7 @@ function until(time: AbortSignal, told?: AbortSignal): AbortSignal {
 }
 
 /** Headers carry bytes: a key in any script travels as UTF-8. */
-function encodeHeader(text: string): string {
+export function encodeHeader(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }
 

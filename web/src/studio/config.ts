@@ -34,8 +34,10 @@ export const weekdays = ['sat', 'sun', 'mon', 'tue', 'wed', 'thu', 'fri'] as con
 export type Weekday = (typeof weekdays)[number];
 
 export interface Position {
-  /** One of the ten, music or break. */
+  /** One of the ten, music, break or playlist. */
   category: string;
+  /** Of a playlist: its name. */
+  list?: string;
   count?: number;
   /** MM:SS after the hour: a timed event. */
   at?: string;

@@ -39,6 +39,16 @@ describe('the queue by the hour', () => {
 describe('the planner’s reasons', () => {
   const said = (reason: string, language: 'ar' | 'en' = 'ar') => reasonWords(reason, studioWords[language].control.reasons, sayer(language));
 
+  it('names the playlist that an entry is of, and what airs in the place of one', () => {
+    expect(said('playlist "Friday: jazz", 3 of 12')).toBe('من القائمة «Friday: jazz»، ٣ من ١٢');
+    expect(said('playlist "Friday", by turns', 'en')).toBe('from the playlist “Friday”, by turns');
+    expect(said('playlist "Friday", shuffled', 'en')).toBe('from the playlist “Friday”, shuffled');
+    expect(said('no playlist is called "Gone": turn 2; one of 40 in english', 'en')).toContain('there is no playlist “Gone”; ');
+    expect(said('playlist "Gone" has nothing that may air now: forced', 'en')).toContain(said('forced', 'en'));
+    expect(said('playlists by time')).toBe('أوقات قوائم التشغيل');
+  });
+
+
   it('are said in the page’s language', () => {
     expect(said('turn 3; one of 214 in arabic_hits')).toBe('الدور ٣، من بين ٢١٤ في أغانٍ عربية');
     expect(said('turn 3; one of 214 in arabic_hits', 'en')).toBe('turn 3; one of 214 in Arabic hits');

@@ -25,6 +25,13 @@ const known: readonly [RegExp, (r: Reasons, say: Sayer, ...parts: string[]) => s
   [/^(\d+) of (\d+) consumed$/, (r, say, n, of) => r.consumed(say.digits(n), say.digits(of))],
   [/^mix$/, (r) => r.mix],
   [/^clocks$/, (r) => r.clocks],
+  [/^playlist "(.+)", (\d+) of (\d+)$/, (r, say, name, n, of) => r.listPlace(say.name(name), say.digits(n), say.digits(of))],
+  [/^playlist "(.+)", by turns$/, (r, say, name) => r.listTurn(say.name(name))],
+  [/^playlist "(.+)", shuffled$/, (r, say, name) => r.listShuffled(say.name(name))],
+  // What airs in its place follows, in the planner's words for it.
+  [/^no playlist is called "(.+?)": (.+)$/, (r, say, name = '', rest = '') => r.listUnknown(say.name(name), reasonWords(rest, r, say))],
+  [/^playlist "(.+?)" has nothing that may air now: (.+)$/, (r, say, name = '', rest = '') => r.listEmpty(say.name(name), reasonWords(rest, r, say))],
+  [/^playlists by time$/, (r) => r.lists],
   [/^library has grown$/, (r) => r.grown],
   [/^a planned track was edited$/, (r) => r.edited],
   [/^queued$/, (r) => r.queued],
@@ -38,6 +45,8 @@ const known: readonly [RegExp, (r: Reasons, say: Sayer, ...parts: string[]) => s
 export interface Sayer {
   category: (name?: string) => string;
   digits: (text?: string) => string;
+  /** What the operator called something, in a sentence. */
+  name: (text?: string) => string;
   /** A daypart's key: a built-in name, open, or custom:<start>-<end>:<hard>:<weights>. */
   daypart: (key?: string) => string;
   /** A duration as Go writes it: 1m30s, -4s. */

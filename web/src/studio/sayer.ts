@@ -15,6 +15,7 @@ export function sayer(language: Language): Sayer {
   return {
     category,
     digits,
+    name: (text = '') => (language === 'ar' ? `«${plain(text)}»` : `“${plain(text)}”`),
     daypart: (key = '') => {
       if (key === 'open') return words.control.reasons.noWindow;
       const custom = /^custom:([\dh]+)-([\dh]+):(\w*):/.exec(key);

@@ -166,6 +166,11 @@ export class Shelves {
     send(response, answers[route]?.() ?? refused(404, 'there is no such route'));
   }
 
+  /** What a query finds, in its order. */
+  find(query: Query): Kept[] {
+    return this.#match(new URLSearchParams(Object.entries(query).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)]))));
+  }
+
   #match(query: URLSearchParams): Kept[] {
     const asked = new URLSearchParams(query);
     for (const name of ['offset', 'limit', 'facets', 'format']) asked.delete(name);
@@ -230,7 +235,7 @@ export class Shelves {
     const { from, until } = set.limits ?? {};
     if (from && until && until < from) return wrong('limits.until', 'the last day is before the first');
     const query = body.query as Query | undefined;
-    const paths = query ? this.#match(new URLSearchParams(Object.entries(query).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)])))).map(({ path }) => path) : (body.paths as string[]);
+    const paths = query ? this.find(query).map(({ path }) => path) : (body.paths as string[]);
     if (paths.length > (query ? 20_000 : 1000)) return refused(422, 'too many tracks at once');
     return this.#note(paths, set, 'edit');
   }

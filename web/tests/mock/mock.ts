@@ -5,12 +5,14 @@ import { extname } from 'node:path';
 import { Audience } from './audience';
 import { Control } from './control';
 import { libraryOf, scheduleOf, statusOf, upnextOf, type Scene } from './data';
+import { Imports } from './import';
 import { Intake } from './intake';
 import { Shelves } from './library';
 import { Live } from './live';
 import type { Media } from './media';
 import { Operator } from './operator';
 import { People } from './people';
+import { Lists } from './playlists';
 import { Production } from './production';
 import { Asking } from './requests';
 import { Review } from './review';
@@ -55,6 +57,8 @@ export class Mock {
   readonly people = new People(() => this.control.key);
   readonly library: Shelves;
   readonly intake: Intake;
+  readonly lists: Lists;
+  readonly imports: Imports;
   readonly audience: Audience;
   readonly operator: Operator;
   readonly live: Live;
@@ -87,6 +91,8 @@ export class Mock {
     this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key, this.people.tickets);
     this.library = new Shelves(() => this.control.key, () => media.ogg);
     this.intake = new Intake(this.library);
+    this.lists = new Lists(this.library);
+    this.imports = new Imports(this.production, this.library);
     this.operator = new Operator(this.audience, () => this.control.key);
     this.requests = new Asking(this.audience.io, () => this.control.key);
     this.review = new Review(this.audience.io, () => this.control.key, () => media.ogg);
@@ -169,7 +175,7 @@ export class Mock {
     if (this.people.answer(request, url, response)) return;
     const listener = !(request.headers.referer ?? '').includes('/studio') && !request.headers['x-station-key'] && !request.headers['x-admin-key']; // who moderates is on another page, or shows a key
     if (listener && this.social.answer(request, url, response)) return;
-    if (this.intake.answer(request, url, response) || this.library.answer(request, url, response)) return;
+    if (this.intake.answer(request, url, response) || this.library.answer(request, url, response) || this.lists.answer(request, url, response) || this.imports.answer(request, url, response)) return;
     if (this.requests.answer(request, url, response)) return;
     if (this.review.answer(request, url, response) || this.audience.answer(request, url, response) || this.live.answer(request, url, response)) return;
     if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;

@@ -378,7 +378,7 @@ function setPassword(kept: Kept, password: string): void {
 /** What a route of the studio takes. */
 function rightFor(method: string, path: string): Right {
   const of = path.replace('/api/', '');
-  if (/^station\/(alarms|webhooks)/.test(of)) return 'own';
+  if (/^station\/(alarms|webhooks|import)/.test(of)) return 'own';
   if (/^station\/library\/(audio|intake\/\w+\/ticket)/.test(of) || (method === 'GET' && /^station\/library\/(deeds|peaks|archived|quarantine|export|intake)/.test(of))) return 'inside';
   if (/^station\/(telemetry|live\/recordings)/.test(of) || (method === 'GET' && /^station\/requests/.test(of))) return 'inside';
   if (/^(station\/requests|requests)/.test(of)) return 'requests';

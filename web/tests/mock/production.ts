@@ -36,6 +36,8 @@ export class Production {
   weather = '';
   /** Why nothing can be spoken. */
   unspoken: BulletinRehearsed['reason'];
+  /** Moves jobs of a lane that is another part's, and ends them. */
+  readonly lanes: Record<string, { move(job: Job): void; end(job: Job): void }> = {};
   #next = 1;
 
   constructor(readonly key: () => string) {}
@@ -65,7 +67,7 @@ export class Production {
   add(kind: string, more: Partial<Job> = {}): Job {
     const now = Date.now();
     const job: Job = {
-      id: `job${this.#next++}`, kind, lane: kind.startsWith('content') ? 'content' : kind, state: 'running', queuedAt: now, startedAt: now, endedAt: 0,
+      id: `job${this.#next++}`, kind, lane: /^(content|import)/.exec(kind)?.[0] ?? kind, state: 'running', queuedAt: now, startedAt: now, endedAt: 0,
       progress: { step: '', detail: '', done: 0, total: 0 }, log: [], ...more,
     };
     this.jobs.unshift(job);
@@ -97,7 +99,10 @@ export class Production {
     if (id) {
       const job = this.jobs.find((one) => one.id === id);
       if (!job) return [404, { title: 'Not Found', status: 404, detail: 'no such job' }];
+      const own = this.lanes[job.lane];
       if (cancel) this.#end(job, 'cancelled', 'cancelled by the operator');
+      if (cancel) own?.end(job);
+      else if (!this.held) own?.move(job);
       return [200, job];
     }
     this.taken.push({ path, body });
@@ -132,7 +137,7 @@ export class Production {
   }
 
   #move(job: Job): void {
-    if (job.state !== 'running') return;
+    if (job.state !== 'running' || this.lanes[job.lane]) return;
     const { progress } = job;
     if (progress.total > endless && progress.done > 4) return;
     progress.done++;

@@ -25,6 +25,8 @@ export class Programme {
   config = $state.raw<Config | null>(null);
   saved = $state(true);
   moods = $state.raw<string[]>([]);
+  /** Names of the station's playlists, which clocks may ask for; null while nobody knows them. */
+  lists = $state.raw<readonly string[] | null>(null);
   busy = $state(false);
   /** Refused values by their path: CLOCKS[0].hour[1].at. */
   wrong = $state.raw<ReadonlyMap<string, string>>(new Map());
@@ -62,6 +64,7 @@ export class Programme {
       const { config, saved } = await this.#door.order<Changed>('GET', '/api/station/config');
       this.#take({ config, saved });
       this.phase = 'ready';
+      void this.#name();
       this.moods = (await this.#door.quietly<{ moods: string[] }>('GET', '/api/station/mood')).moods;
     } catch (failure) {
       if (this.config) return;
@@ -126,6 +129,12 @@ export class Programme {
 
   get #words() {
     return studioWords[tongue.language].programme.change;
+  }
+
+  /** A station without playlists has none to name. */
+  async #name(): Promise<void> {
+    const answer = await this.#door.quietly<{ playlists: { name: string }[] }>('GET', '/api/station/playlists').catch(() => null);
+    if (answer) this.lists = answer.playlists.map(({ name }) => name);
   }
 
   async #refresh(): Promise<void> {
