@@ -451,6 +451,7 @@ type entry struct {
 	OnAir    bool     `json:"onAir"`
 	Aired    bool     `json:"aired"`
 	Relaxed  []string `json:"relaxed"`
+	List     int64    `json:"list"`
 }
 
 // schedule returns the rotation.
