@@ -127,3 +127,8 @@ const MainChannel = "main"
 func Find(tracks []Track, path string) (int, bool) {
 	return slices.BinarySearchFunc(tracks, path, func(t Track, p string) int { return strings.Compare(t.Path, p) })
 }
+
+// Same reports whether two lists are one: lists of tracks are never changed, but replaced.
+func Same(a, b []Track) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}

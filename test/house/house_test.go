@@ -33,7 +33,7 @@ var floors = [][]string{
 	{"internal/onair/rotation", "internal/onair/playlist", "internal/live", "internal/alarm"},
 	{"internal/library/find"}, // of what listeners ask for, and of the library in the studio
 	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/", "internal/alarm/", "internal/people"},
-	{"internal/production", "internal/import/model"},
+	{"internal/production", "internal/import/model", "internal/import/download"},
 	{"internal/import/azuracast", "internal/import/libretime", "internal/import/plan"},
 	{"internal/import/apply"}, // what carries a plan out
 	{"internal/import/origin"},

@@ -17,23 +17,12 @@ func ListMetrics(all *lists.Lists) api.Group {
 	const on, missing, failing = "playlists", "playlist_tracks_missing", "playlists_failing"
 	return api.Group{
 		Read: func(add func(name string, value float64, label string)) {
-			count := map[lists.Kind]int{lists.Hand: 0, lists.Smart: 0, lists.Remote: 0}
-			gone, bad := 0, 0
-			for _, p := range all.All() {
-				if !p.On {
-					continue
-				}
-				count[p.Kind]++
-				gone += p.Missing
-				if p.Problem != nil {
-					bad++
-				}
-			}
-			for kind, n := range count {
+			s := all.Stats()
+			for kind, n := range s.Kinds {
 				add(on, float64(n), string(kind))
 			}
-			add(missing, float64(gone), "")
-			add(failing, float64(bad), "")
+			add(missing, float64(s.Missing), "")
+			add(failing, float64(s.Failing), "")
 		},
 		Of: []api.Metric{
 			{Name: on, Help: "Playlists of the operator's that are switched on, by kind.", Label: "kind"},

@@ -94,7 +94,7 @@ func (s *source) standings(tracks []station.Track) standings {
 	copies := s.lib.Rack.Snapshot()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if same(s.made.tracks, tracks) && s.made.copies == copies {
+	if station.Same(s.made.tracks, tracks) && s.made.copies == copies {
 		return s.made
 	}
 	made := standings{tracks: tracks, copies: copies, states: make([]catalog.State, len(tracks)), reasons: map[string]string{}}
@@ -118,10 +118,6 @@ func (s *source) standings(tracks []station.Track) standings {
 	}
 	s.made = made
 	return made
-}
-
-func same(a, b []station.Track) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // Aired implements catalog.Source.

@@ -9,12 +9,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/athir-radio/athir/internal/import/download"
 	"github.com/athir-radio/athir/internal/import/model"
 	"github.com/athir-radio/athir/internal/kit/bounded"
 	"github.com/athir-radio/athir/internal/kit/fetch"
@@ -354,34 +353,12 @@ func (r *remote) ordered(ctx context.Context, at string, l list) (out []string, 
 	return out, nil
 }
 
-// opening downloads a file when it is opened. A download that breaks off goes on or begins anew,
-// and what is read is whole.
+// opening downloads a file when it is opened.
 func (r *remote) opening(ctx context.Context, path, name string) func() (io.ReadCloser, error) {
-	return func() (_ io.ReadCloser, err error) {
-		dir, err := os.MkdirTemp(r.from.Temp, "athir-import-*")
-		if err != nil {
-			return nil, err
-		}
-		to := filepath.Join(dir, "file")
-		ctx, progress, end := file.Room{Dir: dir, Space: r.from.Space}.Kept(ctx)
-		defer end()
-		_, err = r.from.Fetch.File(ctx, fetch.Request{URL: r.base + "/api" + path, Limit: mostMedia, Header: r.key()}, to, progress)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("download %s: %w", name, r.explained(err)), os.RemoveAll(dir))
-		}
-		f, err := os.Open(to) //nolint:gosec // made above
-		if err != nil {
-			return nil, errors.Join(err, os.RemoveAll(dir))
-		}
-		return downloaded{f, dir}, nil
+	return func() (io.ReadCloser, error) {
+		what := fetch.Request{URL: r.base + "/api" + path, Limit: mostMedia, Header: r.key()}
+		return download.Open(ctx, r.from.Fetch, what, file.Room{Dir: r.from.Temp, Space: r.from.Space}, func(err error) error {
+			return fmt.Errorf("download %s: %w", name, r.explained(err))
+		})
 	}
 }
-
-// downloaded is a file that is removed, with its folder, when it is closed.
-type downloaded struct {
-	*os.File
-	dir string
-}
-
-// Close implements io.Closer.
-func (d downloaded) Close() error { return errors.Join(d.File.Close(), os.RemoveAll(d.dir)) }

@@ -94,24 +94,8 @@ func isDump(called string) bool {
 
 var errNoDump = errors.New("there is no db.sql in it: choose the file that azuracast:backup makes")
 
-// guarded ends a reader when the context does, or with an error after a number of bytes.
-type guarded struct {
-	ctx  context.Context //nolint:containedctx // lives as long as one reading
-	r    io.Reader
-	left int64
-}
-
-func (g *guarded) Read(p []byte) (int, error) {
-	if err := g.ctx.Err(); err != nil {
-		return 0, err
-	}
-	if g.left <= 0 {
-		return 0, errors.New("it grows beyond all bounds when it is unpacked: is it the backup?")
-	}
-	n, err := g.r.Read(p[:min(int64(len(p)), g.left)])
-	g.left -= int64(n)
-	return n, err
-}
+// grown is why a dump or a file is not read to its end.
+const grown = "it grows beyond all bounds when it is unpacked: is it the backup?"
 
 func zipped(ctx context.Context, f *os.File, size int64) (_ *bundle, err error) {
 	defer func() {
@@ -160,7 +144,7 @@ func zippedDump(ctx context.Context, e *zip.File, called string) (*dump, error) 
 		return nil, fmt.Errorf("%s in the backup: %w", called, err)
 	}
 	defer r.Close() //nolint:errcheck // only read
-	return readDump(&guarded{ctx, r, mostDump})
+	return readDump(bounded.Reader(ctx, r, mostDump, grown))
 }
 
 // stream is a backup that is read from its beginning to its end.
@@ -203,7 +187,7 @@ func (s *stream) raw(ctx context.Context) (io.Reader, error) {
 		closer := z.IOReadCloser()
 		out, s.unzip = closer, closer
 	}
-	return &guarded{ctx, out, growthFree + mostGrowth*s.size}, nil
+	return bounded.Reader(ctx, out, growthFree+mostGrowth*s.size, grown), nil
 }
 
 func (s *stream) end() error {

@@ -9,11 +9,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
+	"github.com/athir-radio/athir/internal/import/download"
 	"github.com/athir-radio/athir/internal/import/model"
 	"github.com/athir-radio/athir/internal/kit/bounded"
 	"github.com/athir-radio/athir/internal/kit/fetch"
@@ -226,36 +225,15 @@ func value(one map[string]json.RawMessage, column, renamed string) (string, erro
 	return s, nil
 }
 
-// opening downloads a file when it is opened. What is read is whole.
+// opening downloads a file when it is opened.
 func (r *remote) opening(ctx context.Context) opener {
 	return func(t *model.Track) {
 		id, name := t.ID, t.Path
-		t.Open = func() (_ io.ReadCloser, err error) {
-			dir, err := os.MkdirTemp(r.from.Temp, "athir-import-*")
-			if err != nil {
-				return nil, err
-			}
-			to := filepath.Join(dir, "file")
-			ctx, progress, end := file.Room{Dir: dir, Space: r.from.Space}.Kept(ctx)
-			defer end()
-			_, err = r.from.Fetch.File(ctx, fetch.Request{URL: r.base + "/files/" + url.PathEscape(id) + "/download", Limit: mostMedia, Header: r.header()}, to, progress)
-			if err != nil {
-				return nil, errors.Join(fmt.Errorf("download %q: %w", name, r.explained(err)), os.RemoveAll(dir))
-			}
-			f, err := os.Open(to) //nolint:gosec // made above
-			if err != nil {
-				return nil, errors.Join(err, os.RemoveAll(dir))
-			}
-			return downloaded{f, dir}, nil
+		t.Open = func() (io.ReadCloser, error) {
+			what := fetch.Request{URL: r.base + "/files/" + url.PathEscape(id) + "/download", Limit: mostMedia, Header: r.header()}
+			return download.Open(ctx, r.from.Fetch, what, file.Room{Dir: r.from.Temp, Space: r.from.Space}, func(err error) error {
+				return fmt.Errorf("download %q: %w", name, r.explained(err))
+			})
 		}
 	}
 }
-
-// downloaded is a file that is removed, with its folder, when it is closed.
-type downloaded struct {
-	*os.File
-	dir string
-}
-
-// Close implements io.Closer.
-func (d downloaded) Close() error { return errors.Join(d.File.Close(), os.RemoveAll(d.dir)) }

@@ -23,25 +23,6 @@ const (
 	mostWindow = 128 << 20 // bytes that a zstd stream may look back
 )
 
-// guarded ends a reader when the context does, or with an error after a number of bytes.
-type guarded struct {
-	ctx  context.Context //nolint:containedctx // lives as long as one reading
-	r    io.Reader
-	left int64
-}
-
-func (g *guarded) Read(p []byte) (int, error) {
-	if err := g.ctx.Err(); err != nil {
-		return 0, err
-	}
-	if g.left <= 0 {
-		return 0, errors.New("it has more than 16 GiB when it is unpacked: is it the dump?")
-	}
-	n, err := g.r.Read(p[:min(int64(len(p)), g.left)])
-	g.left -= int64(n)
-	return n, err
-}
-
 // readFile reads a dump by what is in the file, not by its name.
 func readFile(ctx context.Context, file string) (*database, error) {
 	f, err := os.Open(file) //nolint:gosec // the operator names it
@@ -80,7 +61,7 @@ func readFile(ctx context.Context, file string) (*database, error) {
 
 // readText reads a dump. PowerShell writes what a program prints as UTF-16.
 func readText(ctx context.Context, from io.Reader) (*database, error) {
-	r := bufio.NewReader(&guarded{ctx, from, mostDump})
+	r := bufio.NewReader(bounded.Reader(ctx, from, mostDump, "it has more than 16 GiB when it is unpacked: is it the dump?"))
 	head, _ := r.Peek(3)
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):

@@ -88,7 +88,7 @@ const worn = 5
 func (c *Catalog) current() *shelf {
 	c.mu.Lock()
 	was, tracks := c.shelf, c.opt.Source.Tracks()
-	if was != nil && (same(was.tracks, tracks) || c.opt.Now().Before(was.made.Add(worn*was.cost()))) {
+	if was != nil && (station.Same(was.tracks, tracks) || c.opt.Now().Before(was.made.Add(worn*was.cost()))) {
 		c.mu.Unlock()
 		return was
 	}
@@ -138,8 +138,4 @@ func (c *Catalog) make(tracks []station.Track, was *shelf, made chan struct{}) {
 	c.mu.Unlock()
 	c.lists.clear()
 	close(made)
-}
-
-func same(a, b []station.Track) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

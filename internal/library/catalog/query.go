@@ -180,7 +180,7 @@ func (c *Catalog) Browse(q Query, offset, limit int, facets bool) (Page, error) 
 // must not look as if it were not.
 func (c *Catalog) freshen(s *shelf, rows []Row) {
 	tracks := c.opt.Source.Tracks()
-	if same(s.tracks, tracks) {
+	if station.Same(s.tracks, tracks) {
 		return
 	}
 	for i := range rows {

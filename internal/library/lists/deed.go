@@ -125,7 +125,7 @@ func (l *Lists) Free(name string) string {
 	}, strings.ToValidUTF8(name, ""))), "Playlist")
 	taken := map[string]bool{}
 	for _, r := range l.book.Load().byID {
-		taken[nameKey(r.Name)] = true
+		taken[rotation.ListNameKey(r.Name)] = true
 	}
 	for n := 1; ; n++ {
 		ending := ""
@@ -134,14 +134,11 @@ func (l *Lists) Free(name string) string {
 		}
 		text := []rune(name)
 		one := strings.TrimSpace(string(text[:min(len(text), longestName-len(ending))])) + ending
-		if !taken[nameKey(one)] {
+		if !taken[rotation.ListNameKey(one)] {
 			return one
 		}
 	}
 }
-
-// nameKey tells names apart, however they are spelled.
-func nameKey(name string) string { return cmp.Or(rotation.Fold(name), name) }
 
 // fits says what is wrong with settings of the playlist of an id.
 func (l *Lists) fits(s Settings, id int64) error {
@@ -153,7 +150,7 @@ func (l *Lists) fits(s Settings, id int64) error {
 		return err
 	}
 	for _, r := range l.book.Load().byID {
-		if r.id != id && nameKey(r.Name) == nameKey(s.Name) {
+		if r.id != id && rotation.ListNameKey(r.Name) == rotation.ListNameKey(s.Name) {
 			return station.Wrong("name", "must differ from other playlists' names", "توجد قائمة بهذا الاسم")
 		}
 	}
@@ -162,12 +159,12 @@ func (l *Lists) fits(s Settings, id int64) error {
 
 // namedBy says which hour clock names a playlist that is to have another name.
 func (l *Lists) namedBy(was, is string) error {
-	if nameKey(was) == nameKey(is) {
+	if rotation.ListNameKey(was) == rotation.ListNameKey(is) {
 		return nil
 	}
 	for _, c := range l.opt.Config().Clocks {
 		for _, pos := range c.Hour {
-			if pos.List != "" && nameKey(pos.List) == nameKey(was) {
+			if pos.List != "" && rotation.ListNameKey(pos.List) == rotation.ListNameKey(was) {
 				return station.Wrong("name", fmt.Sprintf("is what the hour clock %q calls it: change the clock first", c.Name), fmt.Sprintf("قالب الساعة «%s» يسمّي القائمة باسمها الحالي. غيّره هناك أولًا", c.Name))
 			}
 		}

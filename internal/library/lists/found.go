@@ -29,9 +29,13 @@ func (l *Lists) look() {
 	l.resolve.Lock()
 	defer l.resolve.Unlock()
 	b, was := l.book.Load(), l.found.Load()
+	now := &found{paths: map[int64][]string{}, figures: map[int64]figures{}}
+	if len(b.byID) == 0 { // how each track stands is a look at all of them
+		l.found.Store(now)
+		return
+	}
 	tracks := l.opt.Registry.Tracks()
 	standing := l.opt.Standing(tracks)
-	now := &found{paths: map[int64][]string{}, figures: map[int64]figures{}}
 	matcher := sync.OnceValue(func() *match.Matcher { return match.New(chosen(tracks)) })
 	for _, r := range b.sorted() {
 		paths := l.pathsOf(r, tracks, was, matcher)
@@ -136,6 +140,30 @@ func (l *Lists) shown(r *record) Playlist {
 	}
 	if r.Kind == Remote {
 		l.far.show(&out)
+	}
+	return out
+}
+
+// Stats count the playlists that are switched on.
+type Stats struct {
+	Kinds   map[Kind]int
+	Missing int // places whose files are gone
+	Failing int // remote ones that could not be fetched when last tried
+}
+
+// Stats returns them.
+func (l *Lists) Stats() Stats {
+	out := Stats{Kinds: map[Kind]int{Hand: 0, Smart: 0, Remote: 0}}
+	f := l.found.Load()
+	for _, r := range l.book.Load().byID {
+		if !r.On {
+			continue
+		}
+		out.Kinds[r.Kind]++
+		out.Missing += f.figures[r.id].missing
+		if r.Kind == Remote && l.far.get(r.id, r.Address).Problem != nil {
+			out.Failing++
+		}
 	}
 	return out
 }

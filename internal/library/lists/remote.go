@@ -53,8 +53,8 @@ type visit struct {
 
 // matched is what of a remote playlist the library has.
 type matched struct {
-	tracks  []station.Track      // that it is of
-	entries []playlistfile.Entry // as are these
+	tracks  []station.Track // that it is of
+	changed int64           // as are the entries of that time
 	paths   []string
 	left    []playlistfile.Entry
 }
@@ -70,23 +70,18 @@ func (f *far) paths(id int64, address string, tracks []station.Track, matcher fu
 	if r.address != address || len(r.entries) == 0 {
 		return nil
 	}
-	if same(m.tracks, tracks) && same(m.entries, r.entries) {
+	if station.Same(m.tracks, tracks) && m.changed == r.changed {
 		return m.paths
 	}
 	m = matching(matcher(), r.entries)
-	m.tracks = tracks
+	m.tracks, m.changed = tracks, r.changed
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.matched[id] = m
 	return m.paths
 }
 
-func same[T any](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-func matching(m *match.Matcher, entries []playlistfile.Entry) matched {
-	out := matched{entries: entries}
+func matching(m *match.Matcher, entries []playlistfile.Entry) (out matched) {
 	for _, e := range entries {
 		if path, ok := m.Find(e); ok {
 			out.paths = append(out.paths, path)
@@ -225,7 +220,7 @@ func (l *Lists) fetch(ctx context.Context, id int64) error {
 		now.fetched, now.Problem, now.Failures = now.tried, nil, 0
 		now.ETag, now.LastModified = got.ETag, got.LastModified
 		if !got.NotModified && !slices.Equal(now.entries, entries) {
-			now.entries, now.changed = entries, now.tried
+			now.entries, now.changed = entries, max(now.changed+1, now.tried)
 		}
 	}
 	return l.keep(ctx, id, now)

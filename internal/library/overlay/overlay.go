@@ -125,14 +125,10 @@ func (o *Overlay) Tracks() []station.Track {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if s := &o.shown; s.notes != n || !same(s.from, from) {
+	if s := &o.shown; s.notes != n || !station.Same(s.from, from) {
 		*s = composed{from, n, n.over(from, s)}
 	}
 	return o.shown.tracks
-}
-
-func same(a, b []station.Track) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // over puts the notes on tracks. What was so before stays the same track: whoever compares

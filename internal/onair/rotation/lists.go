@@ -67,11 +67,11 @@ type Window struct {
 }
 
 // IsNamed reports whether a playlist has a name, as names of playlists are compared.
-func (l *List) IsNamed(name string) bool { return listNameKey(l.Name) == listNameKey(name) }
+func (l *List) IsNamed(name string) bool { return ListNameKey(l.Name) == ListNameKey(name) }
 
-// listNameKey is the form in which names of playlists are unique; those of punctuation alone are
+// ListNameKey is the form in which names of playlists are unique; those of punctuation alone are
 // as they are written.
-func listNameKey(name string) string { return cmp.Or(Fold(name), name) }
+func ListNameKey(name string) string { return cmp.Or(Fold(name), name) }
 
 // timed reports whether a playlist has timed events.
 func (l *List) timed() bool {
