@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -26,14 +27,37 @@ type opened struct {
 func (db *DB) identify() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	for i, path := range []string{db.path, db.path + "-wal"} {
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		db.files[i] = opened{path, info}
+	info, err := os.Stat(db.path)
+	if err != nil {
+		return err
 	}
+	db.file = opened{db.path, info}
+	return db.hold()
+}
+
+// hold notes the log at its path, and keeps it open: the inode of a log that SQLite has
+// removed would else be given to the next file made, and that file be taken for the log.
+// SQLite locks the database and its -shm, never the log, so closing it drops no lock.
+func (db *DB) hold() error {
+	f, err := os.Open(db.path + "-wal")
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	db.letGo()
+	db.log, db.held = opened{f.Name(), info}, f
 	return nil
+}
+
+// letGo closes the log that hold keeps open.
+func (db *DB) letGo() {
+	if db.held != nil {
+		_ = db.held.Close()
+		db.held = nil
+	}
 }
 
 // Present returns ErrLost while the files at the database's path are not those that are
@@ -41,31 +65,40 @@ func (db *DB) identify() error {
 func (db *DB) Present() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	for i, f := range db.files {
-		now, err := os.Stat(f.path)
-		if err == nil && os.SameFile(f.info, now) {
-			continue
-		}
-		// SQLite removes the log when the last connection closes, and makes a new one.
-		if log := i == 1; log && !inUse(f.info) {
-			if err == nil {
-				db.files[i].info = now
-			}
-			continue
-		}
+	if !db.file.there() {
 		return ErrLost
+	}
+	if db.log.there() {
+		return nil
+	}
+	if db.held == nil { // closed: the pools say so themselves
+		return nil
+	}
+	// SQLite removes the log when the last connection closes, and makes a new one.
+	if inUse(db.held, db.log.info) {
+		return ErrLost
+	}
+	if err := db.hold(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look at the log of %s: %w", db.path, explain(err))
 	}
 	return nil
 }
 
-// inUse reports whether this process has a file open.
-func inUse(file fs.FileInfo) bool {
+// there reports whether the file is at its path.
+func (f opened) there() bool {
+	now, err := os.Stat(f.path)
+	return err == nil && os.SameFile(f.info, now)
+}
+
+// inUse reports whether this process has a file open beside held.
+func inUse(held *os.File, file fs.FileInfo) bool {
 	open, err := filepath.Glob("/proc/self/fd/*")
 	if err != nil || len(open) == 0 {
 		return true
 	}
+	own := fmt.Sprintf("/proc/self/fd/%d", held.Fd())
 	for _, fd := range open {
-		if info, err := os.Stat(fd); err == nil && os.SameFile(info, file) {
+		if info, err := os.Stat(fd); err == nil && fd != own && os.SameFile(info, file) {
 			return true
 		}
 	}

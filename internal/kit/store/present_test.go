@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -93,7 +94,8 @@ func TestAFileThatIsPutBackIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// The log of a database that was closed and opened again is a new file, and no loss.
+// The log of a database that was closed and opened again is a new file, and no loss: not even
+// when the next file this process makes is given the inode that the old log had.
 func TestANewLogIsNoLoss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "athir.db")
 	db := open(t, path)
@@ -103,6 +105,13 @@ func TestANewLogIsNoLoss(t *testing.T) {
 	db.CloseConnections(t.Context())
 	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("the old log is still there: %v", err)
+	}
+	for n := range 16 {
+		f, err := os.Create(fmt.Sprintf("%s.other%d", path, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
 	}
 	for n := range 3 {
 		if err := exec1(db, "INSERT INTO t VALUES (?)", n); err != nil {

@@ -32,8 +32,9 @@ type DB struct {
 	reader *sql.DB
 	began  bool
 
-	mu    sync.Mutex
-	files [2]opened // the database and its log
+	mu        sync.Mutex
+	file, log opened
+	held      *os.File // the log, so that its inode stays its own
 }
 
 // Open opens the database at path, creating it (mode 0600) and its directory
@@ -169,5 +170,8 @@ func (db *DB) Close() error {
 			errs = append(errs, pool.Close())
 		}
 	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.letGo()
 	return errors.Join(errs...)
 }
