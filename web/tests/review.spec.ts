@@ -187,6 +187,29 @@ test('a decision is sent at once, and undone within eight seconds it is back in 
   expect(mock.review.taken).toHaveLength(sent);
 });
 
+test('what is decided before the undo of it is answered comes back as it was shown', async ({ page, mock }) => {
+  mock.review.fill(3);
+  await page.clock.install();
+  const asked = asking(page);
+  await openQueue(page, mock);
+  await stopAtRest(page, mock, asked);
+  await page.keyboard.press('a');
+  await expect.poll(() => mock.review.posts.get(1)?.status).toBe('approved');
+  let answer = () => {};
+  mock.review.held = new Promise((done) => (answer = done));
+  await page.keyboard.press('u');
+  await expect(hand(page)).toHaveAttribute('data-hand', '1');
+  await page.keyboard.press('x');
+  await page.keyboard.press('Shift+J');
+  await page.keyboard.press('r');
+  await page.keyboard.press('2');
+  await expect.poll(() => mock.review.taken).toHaveLength(3);
+  answer();
+  await page.keyboard.press('u');
+  await expect(rows(page).getByRole('checkbox', { checked: true })).toHaveCount(2);
+  await expect(hand(page)).toHaveAttribute('data-hand', '2');
+});
+
 test('several at once with one that is refused: what was done, and why that one was not', async ({ page, mock }) => {
   mock.review.fill(5);
   mock.review.refusals.set(2, 'post 2: its file is gone');

@@ -90,8 +90,11 @@ export function next(queue: Queue, event: Event): Queue {
       return { ...queue, selected: new Set() };
     case 'decide':
       return decide(queue, event.ids, event.order);
-    case 'undo':
-      return settle({ ...queue, expected: including(queue.expected, event.before), hand: event.hand, lost: null, selected: event.selected });
+    case 'undo': {
+      // What was decided may have left the queue since, as what is asked for is what still waits.
+      const gone = event.before.filter(({ id }) => !queue.posts.has(id));
+      return settle({ ...queue, posts: including(queue.posts, gone), expected: including(queue.expected, event.before), hand: event.hand, lost: null, selected: event.selected });
+    }
     case 'settled':
       return settled(queue, event.done, event.refused, event.turn);
     case 'elsewhere':
@@ -101,8 +104,7 @@ export function next(queue: Queue, event: Event): Queue {
 
 /** The posts of the filter, in order, as they will be once decisions under way are done. */
 export function listed(queue: Queue): Post[] {
-  const shown = [...queue.posts.values()].map((post) => queue.expected.get(post.id) ?? post);
-  const found = shown.filter((post) => queue.filter === 'all' || classOf(post) === queue.filter);
+  const found = shown(queue, [...queue.posts.keys()]).filter((post) => queue.filter === 'all' || classOf(post) === queue.filter);
   const sign = queue.newest ? -1 : 1;
   return found.sort((a, b) => sign * (a.createdAt - b.createdAt || a.id - b.id));
 }
@@ -110,6 +112,11 @@ export function listed(queue: Queue): Post[] {
 export function inHand(queue: Queue): Post | null {
   if (queue.lost) return queue.lost.post;
   return queue.expected.get(queue.hand) ?? queue.posts.get(queue.hand) ?? null;
+}
+
+/** Some posts as they are shown: while a decision on one is under way, what it will become. */
+export function shown(queue: Queue, ids: readonly number[]): Post[] {
+  return ids.flatMap((id) => queue.expected.get(id) ?? queue.posts.get(id) ?? []);
 }
 
 /** What a decision is about: those selected, or the one in hand. */
@@ -120,8 +127,8 @@ export function meant(queue: Queue): number[] {
 
 export function countsOf(queue: Queue): Record<Filter, number> {
   const counts: Record<string, number> = Object.fromEntries(filters.map((filter) => [filter, 0]));
-  for (const post of queue.posts.values()) {
-    const kind = classOf(queue.expected.get(post.id) ?? post);
+  for (const post of shown(queue, [...queue.posts.keys()])) {
+    const kind = classOf(post);
     counts[kind] = (counts[kind] ?? 0) + 1;
     counts.all = (counts.all ?? 0) + 1;
   }

@@ -9,7 +9,7 @@ import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import type { Decided, Deed, Order, Page, Post, Refused, SocialStatus, Status, Submitter } from './answers';
 import { Booth } from './booth.svelte';
-import { emptyQueue, inHand, listed, meant, next, type Event, type Filter, type Queue } from './machine';
+import { emptyQueue, inHand, listed, meant, next, shown, type Event, type Filter, type Queue } from './machine';
 import type { Waiting } from './waiting.svelte';
 
 const at = '/api/social';
@@ -145,9 +145,9 @@ export class Review {
   /** Decides what is selected, or what is in hand. */
   decide(order: Order): void {
     if (!this.ready()) return;
-    const { hand, selected, posts } = this.queue;
+    const { hand, selected } = this.queue;
     const ids = meant(this.queue);
-    const before = ids.flatMap((id) => posts.get(id) ?? []);
+    const before = shown(this.queue, ids);
     this.do({ type: 'decide', ids, order });
     const undo: Undoable = { before, hand, selected, until: Date.now() + undoMs, toast: 0, done: Promise.resolve([]) };
     this.#offer(undo, order.deed, before);
