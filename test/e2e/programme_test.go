@@ -63,10 +63,13 @@ func spelt(name string, i int) string {
 	return name
 }
 
+// singersOfEnglish is how many sing the English songs, in turn.
+const singersOfEnglish = 12
+
 // library is 138 tracks in all ten categories, and two that are too short.
 func library() (out []piece) {
 	arabic := singers()
-	english := []string{"Nora", "Sam", "Lily", "Omar", "June", "Adam", "Ruby", "Ted", "Vera", "Hugo", "Mona", "Kit"}
+	english := [singersOfEnglish]string{"Nora", "Sam", "Lily", "Omar", "June", "Adam", "Ruby", "Ted", "Vera", "Hugo", "Mona", "Kit"}
 	add := func(n int, c radio.Category, length time.Duration, by func(i int) []string) {
 		for i := range n {
 			p := piece{id: len(out), category: c, length: length, title: fmt.Sprintf("نغمة %03d", len(out))}
@@ -91,7 +94,7 @@ func library() (out []piece) {
 		}
 		return []string{arabic[i%len(arabic)]}
 	})
-	add(28, radio.English, song, one(english))
+	add(28, radio.English, song, one(english[:]))
 	add(15, radio.Mashups, song, func(i int) []string { return []string{english[i%len(english)], arabic[i%len(arabic)]} })
 	add(15, radio.Social, song, one([]string{"سعاد", "كريم", "هدى", "ليلى", "منى", "زياد", "رنا", "فادي"}))
 	add(6, radio.Jingles, 1600*time.Millisecond, nil)

@@ -66,8 +66,8 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 	if s.restart && cause != rotation.Restart {
 		return nil // the rebuild of the restart comes first, once there is a library
 	}
-	if first := s.firstWait(); first > 0 {
-		return &notYet{first}
+	if wait := max(s.firstWait(), s.changeover()); wait > 0 {
+		return &notYet{wait}
 	}
 	return s.rebuild(ctx, change{reason: d.Reason, onward: s.goesOn(situation)})
 }
@@ -80,6 +80,9 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	s.publish() // whether there is anything to play may have changed
 	if len(tracks) == 0 {
 		return s.nothingToPlay(scanning)
+	}
+	if wait := s.changeover(); wait > 0 {
+		return &notYet{wait}
 	}
 	switch {
 	case s.restart:

@@ -86,6 +86,33 @@ func TestAPlaylistThatPlaysSoonIsFollowedAtOnce(t *testing.T) {
 	})
 }
 
+// A control plane that is restarted just before one song gives way to the next leaves that to the
+// engine: a list that reached it then would open behind a song that it may still drop for it.
+func TestARestartAtAChangeoverLosesNoSong(t *testing.T) {
+	for _, before := range []time.Duration{400 * time.Millisecond, time.Millisecond, -300 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, &node{}, newShelf(songs(400)))
+			r.calm()
+			left := r.built().Left()
+			r.hear("e", 1, left[0].Track.Path)
+			time.Sleep(time.Until(r.View().NextStart().Add(-before)))
+			r.stop()
+			pushes := r.node.counted()
+			r.open()
+			synctest.Wait()
+			if r.node.counted() != pushes {
+				t.Fatalf("%s before the changeover the engine was given another list", before)
+			}
+			time.Sleep(before + 100*time.Millisecond)
+			r.hear("e", 2, left[1].Track.Path)
+			r.calm()
+			if v := r.View(); v.Reason != "restart" || v.OnAir.Track.Path != left[1].Track.Path || slices.Contains(v.Rotation.InFlight, left[1].Track.Path) {
+				t.Errorf("%s before: rebuilt for %q with %q on the air and %q in flight", before, v.Reason, v.OnAir.Track.Path, v.Rotation.InFlight)
+			}
+		})
+	}
+}
+
 // What was heard of a playlist is known after a restart: it goes on where it was.
 func TestAPlaylistGoesOnAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,6 +11,21 @@ import (
 // the engine: later, it has taken the next entry of the old one.
 const reloadLead = 500 * time.Millisecond
 
+// changeover returns how long a new list that nobody waits for should wait: while one entry
+// gives way to the next, nobody can tell whether the engine still drops that one for a new
+// list, and it would air twice or never. Zero for entries so short that they always do.
+func (s *Scheduler) changeover() time.Duration {
+	left := s.left()
+	if s.air.Kind != Rotation || s.air.StartedAt.IsZero() || len(left) == 0 || s.air.Track.Duration < 4*reloadLead {
+		return 0
+	}
+	until := s.air.ends(left).Add(reloadLead).Sub(s.opt.Now()) // its marker has come by then
+	if until > 2*reloadLead {
+		return 0
+	}
+	return max(until, 0)
+}
+
 // request collects all that a build depends on.
 func (s *Scheduler) request(c change, tracks []station.Track, index *rotation.Index) rotation.Request {
 	r := rotation.Request{Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), HeadOf: c.headOf}
