@@ -13,9 +13,16 @@ import (
 // each hour, or the mission's slot spacing if the hour has none. The same request
 // gives the same rotation. It is empty only when the index is.
 func Build(r Request) Rotation {
+	rot, _ := build(r)
+	return rot
+}
+
+// build is Build, with the rules that what is held breaks.
+func build(r Request) (Rotation, []Break) {
 	p := newPlan(r)
 	p.force(r.Head)
-	p.forceOf(r.HeadOf)
+	p.forceOf(r.HeadOf, r.Held)
+	broken := p.hold(r.Held)
 	if p.turnWheel(); p.wheel == nil || p.wheel.open() {
 		p.goOn(p.recent)
 	}
@@ -34,7 +41,7 @@ func Build(r Request) Rotation {
 		}
 		p.imaging()
 	}
-	return r.rotation(p.out, r.Seed, p.starts)
+	return r.rotation(p.out, r.Seed, p.starts), broken
 }
 
 // Continue is a rotation of entries that were planned with another one, was: those in flight,
@@ -56,6 +63,12 @@ func (r Request) rotation(entries []Entry, seed uint64, starts time.Time) Rotati
 	}
 	rot.Listed, rot.ListKey = r.Listed, ListKey(r.Config, r.Lists, r.Now)
 	rot.Asked = r.Overlay.asked(slices.Concat(r.InFlight, r.Prepared))
+	rot.Removed, rot.HeldBy, rot.Flown = stillRemoved(r.Removed, r.Now), r.HeldBy, r.Flown
+	for _, path := range r.Opened {
+		if !slices.Contains(rot.InFlight, path) {
+			rot.InFlight = append(rot.InFlight, path)
+		}
+	}
 	return rot
 }
 
@@ -81,10 +94,14 @@ func (p *plan) force(paths []string) {
 }
 
 // forceOf opens the rotation with the track of a category that breaks the least
-// rules; of news with the newest bulletin, because an older one tells the wrong time.
-func (p *plan) forceOf(c station.Category) {
+// rules, and that is not held if there is another; of news with the newest bulletin, because an
+// older one tells the wrong time.
+func (p *plan) forceOf(c station.Category, held []Entry) {
 	if !c.Valid() || p.full() {
 		return
+	}
+	for _, e := range held { // each comes anyway
+		p.last = append(slices.Clip(p.last), e.Track.Path)
 	}
 	p.wanted = c
 	ch := &choice{}

@@ -30,7 +30,7 @@ const (
 	Repeated             // the marker was a repeat: nothing changed
 	Late                 // the marker was older than the newest: history recorded, cursor unmoved
 	Unknown              // no entry matches: recorded as aired, cursor unmoved
-	Wrapped              // the engine started the list again: all of it is consumed
+	Wrapped              // the engine started the list again: all of it is consumed but what is held
 )
 
 // String names the kind.
@@ -55,7 +55,7 @@ type Outcome struct {
 //	older than its engine's newest    Late; so is one from before the present engine's first marker
 //	a new engine, path anywhere       Advanced: it reads the list from its head, so the cursor may go back
 //	path at or ahead of the cursor    Advanced, to the nearest
-//	path only behind the cursor       Wrapped: a rebuild follows, which aligns engine and cursor again
+//	path only behind the cursor       Wrapped: a rebuild follows, which aligns engine and cursor again; what is held by hand is still to come
 //	path in no entry                  Unknown
 //	in flight across a commit         Unknown: it belongs to the previous rotation, even if this one has its path
 func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
@@ -85,7 +85,9 @@ func Advance(rot Rotation, st State, m Marker) (State, Outcome) {
 	case Advanced:
 		st.Consumed = out.Index + 1
 	case Wrapped:
-		st.Consumed = len(rot.Entries)
+		if !slices.ContainsFunc(rot.Entries[min(max(st.Consumed, 0), len(rot.Entries)):], func(e Entry) bool { return e.Held }) {
+			st.Consumed = len(rot.Entries)
+		}
 	}
 	st = st.remember(Play{m.Path, m.At, e.Round})
 	st.Guests = st.Guests.note(m, e.Guest == GuestRequest || out.Index < 0 && slices.Contains(rot.Asked, m.Path))

@@ -2,7 +2,7 @@ package rotation
 
 import "time"
 
-// Standing is how one track stands for the next place of a rotation.
+// Standing is how one track stands for the next place that the planner fills.
 type Standing struct {
 	// Broken are the rules that it would break there, the most important first; but for its
 	// category, which is drawn anew for each place.
@@ -15,14 +15,15 @@ type Standing struct {
 	At     time.Time // of the place
 }
 
-// Explain says how a track stands for the first place of what Build would plan; false where the
-// library has no such track.
+// Explain says how a track stands for the first place that Build would fill, behind what is held;
+// false where the library has no such track.
 func Explain(r Request, path string) (Standing, bool) {
 	id, ok := r.Index.find(path)
 	if !ok {
 		return Standing{}, false
 	}
 	p := newPlan(r)
+	p.hold(r.Held)
 	t := &p.index.tracks[id]
 	p.wanted = t.Category
 	good, poor := p.index.deck(t.Category, p.floor)

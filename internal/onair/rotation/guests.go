@@ -140,8 +140,8 @@ func (p *plan) invite(r Request) {
 			p.count(id, at, 1, l)
 		}
 	}
-	for _, t := range r.Prepared { // heard as if it aired, but it should be dropped
-		if id, ok := p.index.find(t.Path); ok && t.Category.Music() {
+	for _, id := range p.opened { // heard as if it aired, but it should be dropped
+		if p.index.tracks[id].Category.Music() {
 			p.count(id, r.Now.UnixNano(), -1, l)
 		}
 	}
@@ -169,7 +169,7 @@ func (p *plan) reserve() {
 			id := b.waits[i].id
 			t := &p.index.tracks[id]
 			_, kept := g.reserved[t.Submitter]
-			if !kept && !p.isPoor(id) && p.turns.Of(t.Path).Round == 0 && len(p.plays[id]) == 0 {
+			if !kept && !p.isPoor(id) && p.turns.Of(t.Path).Round == 0 && len(p.plays[id]) == 0 && p.removed[id] == 0 {
 				g.reserved[t.Submitter] = c
 			}
 		}
@@ -301,6 +301,7 @@ func (p *plan) request() *choice {
 				continue
 			}
 			card.unheard()
+			p.restSince(card)
 		}
 		if p.try(ch, card, breach(1)<<len(p.rules)-1, may) {
 			return ch
@@ -426,6 +427,9 @@ func (p *plan) withheld(id int32) int64 {
 	}
 	if starts := p.plays[id]; len(starts) > 0 {
 		until = max(until, starts[len(starts)-1]+int64(rest))
+	}
+	if at, there := p.removed[id]; there {
+		until = max(until, at+int64(rest))
 	}
 	return until
 }

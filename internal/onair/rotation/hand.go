@@ -175,6 +175,7 @@ func (p *plan) card(h *hand, id int32) candidate {
 	} else if turn.Round > 0 {
 		c.last = turn.At.UnixNano()
 	}
+	p.restSince(&c)
 	return c
 }
 

@@ -109,7 +109,7 @@ func (p *plan) unbroken() breach { return p.bits.justPlayed | p.bits.limits | p.
 
 // judgeListed returns the rules that a track of a playlist breaks; false if it may not air.
 func (p *plan) judgeListed(c *candidate) (breach, bool) {
-	if c.hand.category == station.News && !p.timely(c) {
+	if c.hand.category == station.News && !p.timely(c) || p.restsRemoved(c.id) {
 		return 0, false
 	}
 	b := p.judge(c, (breach(1)<<len(p.rules)-1)&^p.unjudged(), &choice{})

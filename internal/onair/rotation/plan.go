@@ -44,6 +44,8 @@ type plan struct {
 	plays    map[int32][]int64 // starts of tracks in the index, Unix ns, oldest first
 	turns    Turns             // turns of what aired
 	prepared []int32           // elements that the engine has opened, and should drop
+	opened   []int32           // what else it has opened so: it counts as heard
+	removed  map[int32]int64   // when what was taken out by hand was, Unix ns
 	taken    map[int32]int     // rounds of what is in flight, or planned
 	hands    map[handKey]*hand // hands dealt so far
 	company  company           // what listeners bring
@@ -129,6 +131,7 @@ func (p *plan) recall(r Request) {
 			}
 		}
 	}
+	p.removes(r)
 	p.last = append(p.last, r.State.LastTrackPlayed)
 	p.lastArtists = artistHashes(r.State.LastMusicArtist)
 	for _, t := range r.InFlight {
@@ -141,22 +144,30 @@ func (p *plan) recall(r Request) {
 	}
 	// Prepared tracks should not air, so they count for no turn or cadence. But on a
 	// slow disk the engine reads the new list too late to drop them: what airs after
-	// all must not be heard twice.
+	// all must not be heard twice. What is held is judged as if it was dropped.
+	before := func(t station.Track) {
+		if len(r.Held) == 0 {
+			p.before(t)
+		}
+	}
 	for _, t := range r.Prepared {
 		id, ok := p.index.find(t.Path)
 		switch {
-		case ok && r.again(t.Path): // it opens this one, if its place comes at once
+		case ok && (r.again(t.Path) || r.holds(t.Path)): // it has its place in this one
 		case ok && slices.Contains(r.Overlay.Requests, t.Path): // somebody waits for it
 			p.plays[id] = append(p.plays[id], r.Now.UnixNano())
-			p.company.dropped[id] = true
-			p.before(t)
+			p.opened, p.company.dropped[id] = append(p.opened, id), true
+			before(t)
 		case ok && t.Category.Music():
-			p.heard(id, r.Now.UnixNano())
-			p.before(t)
+			p.plays[id], p.opened = append(p.plays[id], r.Now.UnixNano()), append(p.opened, id)
+			if len(r.Held) == 0 {
+				p.openedNames()
+			}
+			before(t)
 		case ok:
 			p.prepared = append(p.prepared, id)
 			if t.Category != station.News { // the newest bulletin may have to open the list
-				p.before(t)
+				before(t)
 			}
 		}
 	}
@@ -170,9 +181,23 @@ func (p *plan) before(t station.Track) {
 	}
 }
 
+// openedNames keeps what is planned from now on apart from songs that the engine has opened.
+func (p *plan) openedNames() {
+	for _, id := range p.opened {
+		if !p.company.dropped[id] {
+			p.named(id, p.now)
+		}
+	}
+}
+
 // heard records an airing, past or planned; airings of a track come in order.
 func (p *plan) heard(id int32, at int64) {
 	p.plays[id] = append(p.plays[id], at)
+	p.named(id, at)
+}
+
+// named notes the names of a song that airs at a time.
+func (p *plan) named(id int32, at int64) {
 	if p.index.tracks[id].Category.Music() {
 		n := p.index.names[id]
 		for _, a := range n.artists {

@@ -27,6 +27,14 @@ type Rotation struct {
 	Listed map[string]ListPlace `json:"listed,omitempty"`
 	// ListKey is that of the function ListKey at BuiltAt.
 	ListKey string `json:"listKey,omitempty"`
+	// Behind are held entries that follow once the node has their media.
+	Behind []Entry `json:"behind,omitempty"`
+	// Flown are held entries that were taken for heard when it was built.
+	Flown []Entry `json:"flown,omitempty"`
+	// Removed are the tracks that were taken out by hand of late, and HeldBy is who last
+	// changed by hand what comes.
+	Removed []Removed `json:"removed,omitempty"`
+	HeldBy  string    `json:"heldBy,omitempty"`
 }
 
 // Entry is one place of a rotation.
@@ -60,6 +68,10 @@ type Entry struct {
 	// Relaxed are the rules this entry breaks, the most important first.
 	Relaxed []Rule `json:"relaxed,omitempty"`
 	Why     Why    `json:"why"`
+	// Held says that every rotation keeps it in its place until it was heard; Hand, that
+	// somebody put it there.
+	Held bool `json:"held,omitempty"`
+	Hand bool `json:"hand,omitempty"`
 }
 
 // Why explains how an entry was chosen.
@@ -136,6 +148,16 @@ type Request struct {
 	Head []string
 	// HeadOf is a category whose best track opens the rotation; empty means none.
 	HeadOf station.Category
+	// Held are entries that come next, as they are; not all of them need to be marked so.
+	Held []Entry
+	// Removed are the tracks taken out by hand, the newest last, and HeldBy is who last
+	// changed by hand what comes.
+	Removed []Removed
+	HeldBy  string
+	// Flown are held entries that are taken for heard.
+	Flown []Entry
+	// Opened are paths of earlier rotations that the engine may still air.
+	Opened []string
 	// InFlight is what airs between now and the first entry.
 	InFlight []station.Track
 	// Prepared is what the engine has opened ahead and should drop without airing it.

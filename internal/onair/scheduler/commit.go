@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (s *Scheduler) settle(ctx context.Context, cause rotation.Cause) error {
 	if s.restart && cause != rotation.Restart {
 		return nil // the rebuild of the restart comes first, once there is a library
 	}
-	if wait := max(s.firstWait(), s.changeover()); wait > 0 {
+	if wait := max(s.firstWait(), s.passing()); wait > 0 {
 		return &notYet{wait}
 	}
 	return s.rebuild(ctx, change{reason: d.Reason, onward: s.goesOn(situation)})
@@ -81,7 +82,7 @@ func (s *Scheduler) libraryChanged(ctx context.Context) error {
 	if len(tracks) == 0 {
 		return s.nothingToPlay(scanning)
 	}
-	if wait := s.changeover(); wait > 0 {
+	if wait := s.passing(); wait > 0 {
 		return &notYet{wait}
 	}
 	switch {
@@ -187,6 +188,7 @@ type change struct {
 	head   string           // path that opens the rotation, whatever the rules say
 	headOf station.Category // category whose best track opens it
 	queued string           // path of the queue that must be among the first
+	hand   *hand            // what is held from now on; nil: what is held already
 	// cut: the engine skips to the new head at once. Otherwise what is on air
 	// ends first.
 	cut bool
@@ -200,7 +202,18 @@ func (c change) opens(rot rotation.Rotation) bool {
 	if c.queued != "" && !slices.ContainsFunc(rot.Entries[:min(mostQueued, len(rot.Entries))], func(e rotation.Entry) bool { return e.Track.Path == c.queued }) {
 		return false
 	}
+	if c.hand != nil && c.hand.must != "" && !slices.ContainsFunc(slices.Concat(rot.Entries, rot.Behind), func(e rotation.Entry) bool { return e.Held && e.Track.Path == c.hand.must }) {
+		return false
+	}
 	return (c.head == "" || first.Path == c.head) && (c.headOf == "" || first.Category == c.headOf)
+}
+
+// wanted is what a rotation was asked to have, and by which order.
+func (c change) wanted() (order, what string) {
+	if c.hand != nil {
+		return string(Insert), c.hand.must
+	}
+	return "play", cmp.Or(c.head, string(c.headOf), c.queued)
 }
 
 // rebuild builds, pushes, verifies and commits; the push's write makes the engine
@@ -232,7 +245,7 @@ func (s *Scheduler) attempt(ctx context.Context, c change) error {
 			return s.nothingToPlay(scanning)
 		}
 		if !c.opens(rot) {
-			return &refusal{fmt.Errorf("play %s%s%s: its media files are missing: %w", c.head, c.headOf, c.queued, station.ErrConflict)}
+			return &refusal{noMedia(c.wanted())}
 		}
 		planned := rot.Entries
 		rot, items, rest, err := s.deliver(ctx, rot)
@@ -280,8 +293,15 @@ func (s *Scheduler) deliver(ctx context.Context, rot rotation.Rotation) (_ rotat
 	if kept < fits {
 		rest = rot.Entries[kept:fits]
 	}
+	return cutTo(rot, kept), items[:kept], rest, nil
+}
+
+// cutTo returns a rotation of its first entries, and what is held behind them.
+func cutTo(rot rotation.Rotation, kept int) rotation.Rotation {
+	rest := rot.Entries[kept:]
+	rot.Behind = slices.Clone(rest[:heldOf(rest)])
 	rot.Entries = rot.Entries[:kept:kept]
-	return rot, items[:kept], rest, nil
+	return rot
 }
 
 func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item { return s.itemsOf(rot.Entries) }
@@ -356,7 +376,7 @@ func (s *Scheduler) publish() {
 	s.view.Store(&View{
 		Rotation: s.rot, Consumed: s.state.Consumed, OnAir: s.air, Past: s.past,
 		before: s.before, Reason: s.reason, Problem: s.problem, Waiting: len(tracks) == 0 && !scanning, Beginning: len(s.rot.Entries) == 0 && s.problem == "" && (len(tracks) > 0 || scanning), Config: s.cfg, Notes: notes,
-		Queued: s.queued, rest: s.rest, failed: s.failed, history: s.state.History, turns: s.state.Turns, lists: s.state.Lists,
+		Queued: s.queued, rest: s.behind(), deeds: s.deeds, failed: s.failed, history: s.state.History, turns: s.state.Turns, lists: s.state.Lists,
 	})
 	s.changes.Tell()
 }

@@ -72,8 +72,14 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		}
 		past = s.withPast()
 	}
+	again := out.Kind == rotation.Wrapped && state.Consumed < len(s.rot.Entries) // of what is held some is still to come
 	failed := s.passedOver(m, rel, out)
 	queued := slices.DeleteFunc(slices.Clone(s.queued), func(path string) bool { return path == rel })
+	ahead := s.ahead
+	stray := out.Kind == rotation.Unknown && !s.flew(rel)
+	if stray && s.holds(rel) {
+		ahead = append(slices.Clip(ahead), rel)
+	}
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		if err := recordPlay(ctx, tx, m, track, state.Turns.Of(rel)); err != nil {
 			return err
@@ -81,13 +87,16 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		if err := prunePlays(ctx, tx, s.opt.Now()); err != nil {
 			return err
 		}
-		return saveState(ctx, tx, stored{state, air, past, s.reason, queued, failed})
+		return saveState(ctx, tx, stored{state, air, past, s.reason, queued, failed, ahead})
 	})
 	if err != nil {
 		return "", err
 	}
-	s.state, s.air, s.past, s.queued, s.failed, s.heard = state, air, past, queued, failed, true
-	if s.early = ""; out.Kind == rotation.Unknown {
+	s.state, s.air, s.past, s.queued, s.failed, s.ahead, s.heard = state, air, past, queued, failed, ahead, true
+	switch s.early = ""; {
+	case again:
+		s.early = "the engine began the list again"
+	case stray:
 		s.early = s.comes(rel)
 	}
 	s.publish()
@@ -103,10 +112,13 @@ func crossOf(t station.Track, typ string) time.Duration {
 	return rotation.CrossOf(station.Category(typ))
 }
 
-// comes returns why to rebuild if what has just been heard is planned for a listener who asked
-// for it, or as the next of a playlist: the engine had opened it, and read the list without it
+// comes returns why to rebuild if what has just been heard is held by hand, or planned for a
+// listener who asked for it, or as the next of a playlist: the engine had opened it, and read the list without it
 // too late. Otherwise it is empty.
 func (s *Scheduler) comes(rel string) (reason string) {
+	if s.holds(rel) {
+		return "an entry held by hand was heard early"
+	}
 	for _, e := range s.left() {
 		switch {
 		case e.Track.Path != rel:
@@ -125,14 +137,14 @@ func (s *Scheduler) comes(rel string) (reason string) {
 func (s *Scheduler) engineBooted(ctx context.Context) error {
 	past := s.withPast()
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		return saveState(ctx, tx, stored{s.state, OnAir{}, past, s.reason, s.queued, s.failed})
+		return saveState(ctx, tx, stored{s.state, OnAir{}, past, s.reason, s.queued, s.failed, s.ahead})
 	})
 	if err != nil {
 		return err
 	}
 	s.air, s.past = OnAir{}, past
 	s.publish()
-	if len(s.rot.Entries) == 0 || !s.restart && s.state.Consumed == 0 {
+	if len(s.rot.Entries) == 0 || !s.restart && s.state.Consumed == 0 && len(s.rot.Flown) == 0 {
 		return nil // a first start, or a list of which nothing was heard
 	}
 	s.restart = true // due until it is done
@@ -151,7 +163,7 @@ func (s *Scheduler) elsewhere(ctx context.Context, m Marker) error {
 	}
 	past := s.withPast()
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		return saveState(ctx, tx, stored{s.state, air, past, s.reason, s.queued, s.failed})
+		return saveState(ctx, tx, stored{s.state, air, past, s.reason, s.queued, s.failed, s.ahead})
 	})
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ func (s *Scheduler) Configure(ctx context.Context, cfg rotation.Config) (rebuilt
 	if err := cfg.Validate(); err != nil {
 		return false, err
 	}
-	err = s.ask(ctx, func(ctx context.Context) error {
+	err = s.askCalm(ctx, func(ctx context.Context) error {
 		was := s.cfg
 		s.cfg = cfg
 		defer s.publish()

@@ -31,6 +31,9 @@ func (s *Scheduler) passedOver(m Marker, rel string, out rotation.Outcome) map[i
 	case rotation.Advanced:
 		next = out.Index
 	case rotation.Wrapped:
+		if heldOf(s.left()) > 0 {
+			return failed // they are still to come
+		}
 		next = len(s.rot.Entries)
 	}
 	for i := s.state.Consumed; i < next; i++ {

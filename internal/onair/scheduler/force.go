@@ -56,11 +56,15 @@ func (e *refusal) Error() string { return e.err.Error() }
 func (e *refusal) Unwrap() error { return e.err }
 
 // Skip builds a new rotation, which never begins with the last aired track,
-// and makes the engine go on with it at once. Errors wrap station.ErrConflict
+// and makes the engine go on with it at once. What ends by itself just then is not skipped: that
+// would take the next entry, too. Errors wrap station.ErrConflict
 // while live or emergency is on air, station.ErrUnavailable when the node does
 // not answer: then nothing has changed, unless the error says that the new
 // rotation is on air and only the skip failed.
 func (s *Scheduler) Skip(ctx context.Context) error {
+	if s.opt.Engine != nil && s.endsAlone(ctx) {
+		return nil
+	}
 	return s.force(ctx, func() (change, error) { return change{reason: forced(), cut: true}, nil }, func() {})
 }
 
@@ -85,15 +89,11 @@ func (s *Scheduler) force(ctx context.Context, decide func() (change, error), co
 	if s.opt.Engine == nil {
 		return fmt.Errorf("there is no playout engine: %w", station.ErrUnavailable)
 	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
+	free, err := s.take(ctx)
+	if err != nil {
+		return err
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+	defer free()
 	sight, err := s.opt.Engine.Look(ctx)
 	if err != nil {
 		return fmt.Errorf("nothing was changed: %w", err)
@@ -126,6 +126,21 @@ func (s *Scheduler) force(ctx context.Context, decide func() (change, error), co
 		return fmt.Errorf("the new rotation is on air, but the engine did not skip: %w", err)
 	}
 	return nil
+}
+
+// take waits until no Skip, Play or change by hand is under way: the engine may still be going
+// to the head of the list that one of them made.
+func (s *Scheduler) take(ctx context.Context) (free func(), err error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if ctx.Err() != nil {
+		<-s.turn
+		return nil, ctx.Err()
+	}
+	return func() { <-s.turn }, nil
 }
 
 // permitted returns the decided change, or why none may be made now.

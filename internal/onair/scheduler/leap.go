@@ -30,6 +30,11 @@ func (s *Scheduler) followClock(again *time.Timer) bool {
 	if by < 0 && len(s.rot.Entries) > 0 {
 		// Markers are compared with it: one that lies ahead would make strangers of them.
 		s.rot.BuiltAt = moved(s.rot.BuiltAt, by)
+		s.rot.Removed = slices.Clone(s.rot.Removed)
+		for i := range s.rot.Removed {
+			s.rot.Removed[i].At = moved(s.rot.Removed[i].At, by)
+		}
+		s.deeds = nil // what was heard since is no longer told from what was heard before
 		if by <= -clockSlack {
 			s.restart = true
 			again.Reset(0)

@@ -126,3 +126,28 @@ func TestAClockThatGoesBackHasTheRotationPlannedAnew(t *testing.T) {
 		s.stop()
 	})
 }
+
+// What was taken out by hand does not come right back once the clock has been set back.
+func TestARemovalOutlivesAClockThatGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSettable(t)
+		s.plays()
+		time.Sleep(30 * time.Second)
+		v := s.View()
+		gone := v.Coming()[3].Track.Path
+		if _, _, err := s.Edit(t.Context(), scheduler.Edit{Version: v.Version(), Op: scheduler.Remove, Position: v.Consumed + 3}); err != nil {
+			t.Fatal(err)
+		}
+		s.set(-time.Hour)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		removed := s.View().Rotation.Removed
+		if ago := s.now().Sub(removed[0].At); removed[0].Path != gone || ago < 0 || ago > time.Minute {
+			t.Errorf("%s was removed %s ago", removed[0].Path, ago)
+		}
+		if _, there := s.View().LastDeed(); there {
+			t.Error("a change of before can be taken back, with what was heard since")
+		}
+		s.stop()
+	})
+}

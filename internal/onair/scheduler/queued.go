@@ -30,7 +30,7 @@ const (
 // station.ErrConflict (see rotation.Timely). Other errors wrap station.ErrNotFound
 // for an unknown path.
 func (s *Scheduler) Queue(ctx context.Context, path string) error {
-	return s.ask(ctx, func(ctx context.Context) error {
+	return s.askCalm(ctx, func(ctx context.Context) error {
 		if err := s.known(Wish{Path: path}); err != nil {
 			return &refusal{err}
 		}
@@ -214,6 +214,9 @@ func (s *Scheduler) withdraw(ctx context.Context) error {
 	if due := s.withdrawal(); due.IsZero() || due.After(s.opt.Now()) || s.restart {
 		return nil
 	}
+	if wait := s.passing(); wait > 0 {
+		return &notYet{wait}
+	}
 	s.expire()
 	return s.rebuild(ctx, change{reason: "outdated bulletin withdrawn"})
 }
@@ -226,7 +229,7 @@ func (s *Scheduler) saveQueue(ctx context.Context) error {
 
 // storing is the state as it is on disk.
 func (s *Scheduler) storing() stored {
-	return stored{State: s.state, OnAir: s.air, Past: s.past, Reason: s.reason, Queued: s.queued, Failed: s.failed}
+	return stored{State: s.state, OnAir: s.air, Past: s.past, Reason: s.reason, Queued: s.queued, Failed: s.failed, Ahead: s.ahead}
 }
 
 func later(a, b time.Time) time.Time {

@@ -11,26 +11,12 @@ import (
 // the engine: later, it has taken the next entry of the old one.
 const reloadLead = 500 * time.Millisecond
 
-// changeover returns how long a new list that nobody waits for should wait: while one entry
-// gives way to the next, nobody can tell whether the engine still drops that one for a new
-// list, and it would air twice or never. Zero for entries so short that they always do.
-func (s *Scheduler) changeover() time.Duration {
-	left := s.left()
-	if s.air.Kind != Rotation || s.air.StartedAt.IsZero() || len(left) == 0 || s.air.Track.Duration < 4*reloadLead {
-		return 0
-	}
-	until := s.air.ends(left).Add(reloadLead).Sub(s.opt.Now()) // its marker has come by then
-	if until > 2*reloadLead {
-		return 0
-	}
-	return max(until, 0)
-}
-
 // request collects all that a build depends on.
 func (s *Scheduler) request(c change, tracks []station.Track, index *rotation.Index) rotation.Request {
 	r := rotation.Request{Index: index, Config: s.cfg, State: s.state, Now: s.now(), Seed: s.opt.Seed(), HeadOf: c.headOf}
 	r.Lists = s.listsNow()
 	s.lead(&r, c.cut)
+	s.handed(&r, c)
 	r.Listed = s.listedOf(r)
 	r.Head = s.heads(c, later(r.Starts, r.Now), r.InFlight)
 	r.Tells, r.Renewed = s.told(tracks), s.renewed.Load()
@@ -59,16 +45,29 @@ func (s *Scheduler) lead(r *rotation.Request, cut bool) {
 		r.Prepared = head(left)
 		return
 	}
-	r.Starts, r.Cross = s.air.ends(nil), s.air.Cross
-	last := s.air
-	for len(left) > 0 && r.Starts.Sub(r.Now) <= reloadLead { // too late for the engine to drop it
-		last = OnAir{Track: left[0].Track, Cross: left[0].Cross, StartedAt: last.ends(left)}
-		r.InFlight, left = append(r.InFlight, last.Track), left[1:]
-		r.Starts, r.Cross = last.ends(nil), last.Cross
+	aired := append([]OnAir{s.air}, flying(s.air, left, r.Now)...)
+	last := aired[len(aired)-1]
+	for _, a := range aired[1:] {
+		r.InFlight = append(r.InFlight, a.Track)
 	}
+	left = left[len(r.InFlight):]
+	r.Starts, r.Cross = last.ends(nil), last.Cross
 	if !last.StartedAt.After(r.Now) { // it has opened the next one as well
 		r.Prepared = head(left)
 	}
+}
+
+// flying returns those of the entries left that the engine has taken: their time has come, or it
+// is too late for the engine to drop them.
+func flying(air OnAir, left []rotation.Entry, now time.Time) (out []OnAir) {
+	if air.StartedAt.IsZero() || air.Kind != Rotation {
+		return nil
+	}
+	for last := air; len(left) > 0 && last.ends(nil).Sub(now) <= reloadLead; left = left[1:] {
+		last = OnAir{Track: left[0].Track, Cross: left[0].Cross, StartedAt: last.ends(left)}
+		out = append(out, last)
+	}
+	return out
 }
 
 func head(entries []rotation.Entry) (first []station.Track) {

@@ -113,7 +113,7 @@ type Scheduler struct {
 	log    *slog.Logger
 	orders chan order
 	done   chan struct{} // closed when Run has returned
-	turn   chan struct{} // of capacity 1: holds one while a Skip or Play is under way
+	turn   chan struct{} // of capacity 1: see take
 	view   atomic.Pointer[View]
 	// changes signals each new view.
 	changes signal.Changes
@@ -128,6 +128,8 @@ type Scheduler struct {
 	state   rotation.State
 	air     OnAir
 	past    []OnAir          // newest first
+	ahead   []string         // held, and heard ahead of their places since the last commit
+	deeds   []done           // changes by hand that can be taken back, the newest last
 	queued  []string         // opens each rotation until it was heard, next first
 	failed  map[int]string   // why entries of rot could not be aired, by index
 	heard   bool             // a track has begun since the last decision
@@ -292,7 +294,7 @@ func (s *Scheduler) ask(ctx context.Context, do func(context.Context) error) err
 // Rebuild builds a new rotation however fresh the old one is, pushes it and
 // returns once it is committed. It never begins with the last aired track.
 func (s *Scheduler) Rebuild(ctx context.Context) error {
-	return s.ask(ctx, func(ctx context.Context) error {
+	return s.askCalm(ctx, func(ctx context.Context) error {
 		if tracks, _ := s.opt.Library.Tracks(); len(tracks) == 0 {
 			return fmt.Errorf("nothing to play, the library is empty: %w", station.ErrConflict)
 		}

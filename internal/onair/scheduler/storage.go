@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -23,6 +24,7 @@ type stored struct {
 	Reason string
 	Queued []string
 	Failed map[int]string // why entries could not be aired, by index
+	Ahead  []string       // held, and heard ahead of their places
 }
 
 const (
@@ -38,6 +40,7 @@ func (s *Scheduler) recall(ctx context.Context) error {
 		return err
 	}
 	s.state, s.air, s.past, s.reason, s.queued, s.failed = kept.State, kept.OnAir, kept.Past, kept.Reason, kept.Queued, kept.Failed
+	s.ahead = kept.Ahead
 	if _, err := document(ctx, s, selectCommitted, &s.rot); err != nil {
 		return err
 	}
@@ -64,7 +67,8 @@ func (s *Scheduler) recall(ctx context.Context) error {
 		return nil
 	}
 	s.log.Info("unfinished push had reached the node, committing its rotation")
-	next.Entries = next.Entries[:len(inPlace):len(inPlace)]
+	next = cutTo(next, len(inPlace))
+	s.queued = slices.DeleteFunc(slices.Clone(s.queued), func(path string) bool { return takenOff(next, path) })
 	err = s.commit(ctx, next, "restart")
 	if errors.Is(err, store.ErrDiskFull) { // as it may have been at the push: the next start finds the same
 		s.log.Error("cannot save which rotation is on air", "err", err)
@@ -134,7 +138,7 @@ func (s *Scheduler) commit(ctx context.Context, rot rotation.Rotation, reason st
 		return err
 	}
 	next := s.storing()
-	next.State, next.OnAir, next.Reason, next.Failed = s.state.Fresh(), offList(s.air), reason, nil
+	next.State, next.OnAir, next.Reason, next.Failed, next.Ahead = s.state.Fresh(), offList(s.air), reason, nil, nil
 	err = s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		if err := put(ctx, tx, committed, doc); err != nil {
 			return err
@@ -155,6 +159,7 @@ func (s *Scheduler) commit(ctx context.Context, rot rotation.Rotation, reason st
 func (s *Scheduler) adopt(rot rotation.Rotation, reason string) {
 	s.before = s.letting()
 	s.rot, s.state, s.air, s.reason, s.failed = rot, s.state.Fresh(), offList(s.air), reason, nil
+	s.ahead = nil
 }
 
 // offList is what plays while the rotation that it stood in is replaced.

@@ -85,6 +85,7 @@ type View struct {
 
 	rest    []rotation.Entry // follows Rotation, once the node has its media
 	failed  map[int]string   // why entries could not be aired, by index
+	deeds   []done           // changes by hand that can be taken back, the newest last
 	before  []replaced       // what the engine may still open of earlier rotations
 	history rotation.History
 	turns   rotation.Turns
