@@ -13,6 +13,11 @@ import (
 // listeners of its own.
 const EdgeHeader = "Athir-Edge"
 
+// FrontHeader carries the token by which the control plane proves to the relay of a node on
+// another machine that it passes on a listener's request. It is another than EdgeHeader, which
+// asks a relay for what all listeners get.
+const FrontHeader = "Athir-Front"
+
 // Unknown is the Address of every client that its proxy does not identify.
 const Unknown = "unknown"
 

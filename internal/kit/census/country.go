@@ -1,0 +1,37 @@
+package census
+
+import "strings"
+
+// Country is an ISO 3166-1 alpha-2 code; the zero value is unknown.
+type Country [2]byte
+
+// unknown is what an unknown country is called: a code that ISO leaves to its users.
+const unknown = "ZZ"
+
+// codes are those of ISO 3166-1, and XK, by which databases know Kosovo.
+const codes = " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ" +
+	" CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR" +
+	" GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP" +
+	" KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ" +
+	" NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW" +
+	" SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ" +
+	" UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW "
+
+// Countries are all codes, without the unknown one.
+func Countries() []string { return strings.Fields(codes) }
+
+// CountryNamed is the country of a code in capitals; unknown for what is none.
+func CountryNamed(code string) Country {
+	if len(code) != 2 || code[0] == ' ' || code[1] == ' ' || !strings.Contains(codes, code) {
+		return Country{}
+	}
+	return Country{code[0], code[1]}
+}
+
+// String is the code; ZZ where the country is unknown.
+func (c Country) String() string {
+	if c == (Country{}) {
+		return unknown
+	}
+	return string(c[:])
+}
