@@ -52,6 +52,9 @@ type Track struct {
 	Album    string
 	Genre    string
 	License  string // as stated by tags or a sidecar; empty when unknown
+	ISRC     string // of the recording, as ISRC returns it; empty when unknown
+	Label    string // record label; empty when unknown
+	Composer string // empty when unknown
 	Duration time.Duration
 	Size     int64     // bytes
 	ModTime  time.Time // of the file

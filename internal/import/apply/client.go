@@ -155,6 +155,7 @@ type track struct {
 	Artist   string           `json:"artist"`
 	Album    string           `json:"album"`
 	Genre    string           `json:"genre"`
+	ISRC     string           `json:"isrc"`
 	Category station.Category `json:"category"`
 	Length   int64            `json:"durationMs"`
 	Size     int64            `json:"size"`
@@ -217,7 +218,7 @@ func (s Station) tracks(ctx context.Context) (out []plan.Held, err error) {
 			generation = page.Generation
 			for _, t := range page.Tracks {
 				out = append(out, plan.Held{
-					Path: t.Path, Title: t.Title, Artist: t.Artist, Album: t.Album, Genre: t.Genre, Category: t.Category,
+					Path: t.Path, Title: t.Title, Artist: t.Artist, Album: t.Album, Genre: t.Genre, ISRC: t.ISRC, Category: t.Category,
 					Length: time.Duration(t.Length) * time.Millisecond, Size: t.Size, Edited: t.Edited,
 				})
 			}

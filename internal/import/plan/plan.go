@@ -82,6 +82,7 @@ type Note struct {
 	Artist   string `json:"artist,omitempty"`
 	Album    string `json:"album,omitempty"`
 	Genre    string `json:"genre,omitempty"`
+	ISRC     string `json:"isrc,omitempty"`
 	CueInMS  int64  `json:"cueInMs,omitempty"`
 	CueOutMS int64  `json:"cueOutMs,omitempty"`
 	CrossMS  int64  `json:"crossMs,omitempty"`
@@ -170,11 +171,11 @@ type List struct {
 
 // Held is a track of the library.
 type Held struct {
-	Path, Title, Artist, Album, Genre string
-	Category                          station.Category
-	Length                            time.Duration
-	Size                              int64
-	Edited                            bool // something is said of it already
+	Path, Title, Artist, Album, Genre, ISRC string
+	Category                                station.Category
+	Length                                  time.Duration
+	Size                                    int64
+	Edited                                  bool // something is said of it already
 }
 
 // Memory is what earlier runs of the same import brought.

@@ -47,8 +47,8 @@ func list(t *testing.T, p *plan.Plan, was string) plan.Playlist {
 func TestTracksAreMatchedByFileAndByRecording(t *testing.T) {
 	minute := func(n int) time.Duration { return time.Duration(n) * time.Minute }
 	st := &model.Station{Tracks: []model.Track{
-		{ID: "file", Path: "a/b.mp3", Title: "Other", Size: 5, Length: minute(3), Open: open, Album: "New"},
-		{ID: "grown", Path: "a/c.mp3", Title: "Grown", Size: 6, Length: minute(3), Open: open},
+		{ID: "file", Path: "a/b.mp3", Title: "Other", Size: 5, Length: minute(3), Open: open, Album: "New", ISRC: "eg-a01-26-00001"},
+		{ID: "grown", Path: "a/c.mp3", Title: "Grown", Size: 6, Length: minute(3), Open: open, ISRC: "none"},
 		{ID: "song", Path: "x.mp3", Title: "إنت عمري", Artist: "أم كلثوم", Length: minute(9) + 900*time.Millisecond, Size: 1, Open: open, Album: "حفلة"},
 		{ID: "live", Path: "y.mp3", Title: "إنت عمري", Artist: "أم كلثوم", Length: minute(9) + 1100*time.Millisecond, Size: 1, Open: open},
 		{ID: "edited", Path: "e.mp3", Title: "Mine", Artist: "Me", Length: minute(2), Open: open, Genre: "Pop"},
@@ -70,7 +70,7 @@ func TestTracksAreMatchedByFileAndByRecording(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if n := p.Tracks[0].Note; n == nil || *n != (plan.Note{Title: "Other", Album: "New"}) {
+	if n := p.Tracks[0].Note; n == nil || *n != (plan.Note{Title: "Other", Album: "New", ISRC: "EGA012600001"}) {
 		t.Errorf("%+v", n)
 	}
 	if p.Tracks[4].Note != nil {

@@ -131,6 +131,7 @@ func noteOf(t *model.Track) *Note {
 		Title: oneLine(t.Title, longestText), Artist: oneLine(t.Artist, longestText), Album: oneLine(t.Album, longestText), Genre: oneLine(t.Genre, longestText),
 		CueInMS: t.CueIn.Milliseconds(), CueOutMS: t.CueOut.Milliseconds(),
 	}
+	n.ISRC, _ = station.ISRC(t.ISRC) // what is none is left out
 	if t.Length > 0 && t.CueOut > t.Length {
 		n.CueOutMS = 0
 	}
@@ -157,7 +158,7 @@ func (n *Note) Less(h Held) *Note {
 	for _, one := range []struct {
 		said *string
 		is   string
-	}{{&out.Title, h.Title}, {&out.Artist, h.Artist}, {&out.Album, h.Album}, {&out.Genre, h.Genre}} {
+	}{{&out.Title, h.Title}, {&out.Artist, h.Artist}, {&out.Album, h.Album}, {&out.Genre, h.Genre}, {&out.ISRC, h.ISRC}} {
 		if *one.said == oneLine(one.is, longestText) {
 			*one.said = ""
 		}

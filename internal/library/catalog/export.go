@@ -78,13 +78,13 @@ func newTable(w io.Writer) table {
 	t := table{csv.NewWriter(w)}
 	t.UseCRLF = true
 	_, _ = io.WriteString(w, "\ufeff") // spreadsheets take it for UTF-8 by this alone
-	_ = t.Write(strings.Fields("path title artist album genre category seconds added aired plays_72h state reason license bytes"))
+	_ = t.Write(strings.Fields("path title artist album genre category seconds added aired plays_72h state reason license bytes isrc label composer"))
 	return t
 }
 
 func (t table) row(r Row) error {
 	text := []string{r.Path, r.Title, r.Artist, r.Album, r.Genre, string(r.Category), strconv.FormatFloat(r.Duration.Seconds(), 'f', 3, 64), stamp(r.AddedAt), stamp(r.Aired.Last),
-		strconv.Itoa(r.Aired.Plays), string(r.State), r.Reason, r.License, strconv.FormatInt(r.Size, 10)}
+		strconv.Itoa(r.Aired.Plays), string(r.State), r.Reason, r.License, strconv.FormatInt(r.Size, 10), r.ISRC, r.Label, r.Composer}
 	for i := range text {
 		text[i] = harmless(text[i])
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -159,17 +160,53 @@ func (l *Lists) fits(s Settings, id int64) error {
 
 // namedBy says which hour clock names a playlist that is to have another name.
 func (l *Lists) namedBy(was, is string) error {
-	if rotation.ListNameKey(was) == rotation.ListNameKey(is) {
+	clock, asked := l.askedBy(was)
+	if !asked || rotation.ListNameKey(was) == rotation.ListNameKey(is) {
 		return nil
 	}
+	return station.Wrong("name", fmt.Sprintf("is what the hour clock %q calls it: change the clock first", clock), fmt.Sprintf("قالب الساعة «%s» يسمّي القائمة باسمها الحالي. غيّره هناك أولًا", clock))
+}
+
+// neededBy says which hour clock would ask in vain for a playlist that is to go.
+func (l *Lists) neededBy(name string) error {
+	clock, asked := l.askedBy(name)
+	if !asked {
+		return nil
+	}
+	return &stuck{fmt.Sprintf("the hour clock %q asks for this playlist: change the clock first", clock), fmt.Sprintf("قالب الساعة «%s» يطلب هذه القائمة. غيّره أولًا", clock)}
+}
+
+// stuck is why a playlist stays as it is. It is a conflict, also where a field is at fault: the
+// remedy is elsewhere.
+type stuck struct{ en, ar string }
+
+func (s *stuck) Error() string { return s.en }
+func (s *stuck) Unwrap() error { return station.ErrConflict }
+
+// Spoken are its words.
+func (s *stuck) Spoken() (code, en, ar string, at time.Time) {
+	return "playlist", s.en, s.ar, time.Time{}
+}
+
+// stuckBy is err as a reason why a playlist cannot be what it was.
+func stuckBy(err error) error {
+	var field *station.FieldError
+	if !errors.As(err, &field) {
+		return err
+	}
+	return &stuck{"the playlist cannot be what it was: " + field.Error(), field.Arabic}
+}
+
+// askedBy is the hour clock that asks for a playlist by its name.
+func (l *Lists) askedBy(name string) (clock string, asked bool) {
 	for _, c := range l.opt.Config().Clocks {
 		for _, pos := range c.Hour {
-			if pos.List != "" && rotation.ListNameKey(pos.List) == rotation.ListNameKey(was) {
-				return station.Wrong("name", fmt.Sprintf("is what the hour clock %q calls it: change the clock first", c.Name), fmt.Sprintf("قالب الساعة «%s» يسمّي القائمة باسمها الحالي. غيّره هناك أولًا", c.Name))
+			if pos.List != "" && rotation.ListNameKey(pos.List) == rotation.ListNameKey(name) {
+				return c.Name, true
 			}
 		}
 	}
-	return nil
+	return "", false
 }
 
 // Set changes settings. One that is no longer found by itself keeps, by hand, the tracks that it
@@ -201,12 +238,16 @@ func (l *Lists) Set(ctx context.Context, who string, id, version int64, s Settin
 	return l.commit(ctx, Deed{Who: who, Kind: Changed}, r, &next)
 }
 
-// Delete removes a playlist; its tracks stay in the library.
+// Delete removes a playlist; its tracks stay in the library. Errors: station.ErrNotFound;
+// station.ErrConflict where an hour clock asks for it.
 func (l *Lists) Delete(ctx context.Context, who string, id int64) (Outcome, error) {
 	l.turn.Lock()
 	defer l.turn.Unlock()
 	r, err := l.book.Load().record(id)
 	if err != nil {
+		return Outcome{}, err
+	}
+	if err := l.neededBy(r.Name); err != nil {
 		return Outcome{}, err
 	}
 	return l.commit(ctx, Deed{Who: who, Kind: Deleted}, r, nil)
@@ -241,11 +282,21 @@ func (l *Lists) Undo(ctx context.Context, who string, id int64) (Outcome, error)
 			next.items = d.before.items
 		}
 		if err := l.fits(next.Settings, d.List); err != nil {
-			return Outcome{}, fmt.Errorf("the playlist cannot be what it was: %w: %w", err, station.ErrConflict)
+			return Outcome{}, stuckBy(err)
 		}
 		if now == nil && len(l.book.Load().byID) >= MostLists {
 			return Outcome{}, fmt.Errorf("there are %d playlists already: delete one first: %w", MostLists, station.ErrConflict)
 		}
+	}
+	switch {
+	case now == nil:
+	case next == nil:
+		err = l.neededBy(now.Name)
+	default:
+		err = stuckBy(l.namedBy(now.Name, next.Name))
+	}
+	if err != nil {
+		return Outcome{}, err
 	}
 	return l.commit(ctx, Deed{Who: who, Kind: TookBack, Undoes: id}, now, next)
 }

@@ -484,6 +484,44 @@ func TestAPlaylistThatAClockNamesKeepsItsName(t *testing.T) {
 	}
 }
 
+// A clock would ask for it in vain: it is neither deleted nor renamed by taking something back.
+func TestAPlaylistThatAClockNamesStays(t *testing.T) {
+	r := open(t, songs(1)...)
+	made, err := r.Make(t.Context(), "salma", byHand("Feiruz"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renamed, err := r.Set(t.Context(), "salma", made.Playlist.ID, made.Playlist.Version, byHand("Fairuz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.config.Clocks = []rotation.HourClock{{Name: "morning", Hour: []rotation.Position{{Category: "playlist", List: "fairuz"}}}}
+	refused := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, station.ErrConflict) || !strings.Contains(err.Error(), "morning") || station.Status(err) != 409 {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err = r.Delete(t.Context(), "salma", made.Playlist.ID)
+	refused("deleted", err)
+	_, err = r.Undo(t.Context(), "salma", renamed.Deed.ID)
+	refused("its name taken back", err)
+	if got := r.All(); len(got) != 1 || got[0].Name != "Fairuz" {
+		t.Fatalf("%+v", got)
+	}
+	r.config.Clocks = nil
+	if _, err := r.Undo(t.Context(), "salma", renamed.Deed.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.config.Clocks = []rotation.HourClock{{Name: "morning", Hour: []rotation.Position{{Category: "playlist", List: "feiruz"}}}}
+	_, err = r.Undo(t.Context(), "salma", made.Deed.ID)
+	refused("taken back", err)
+	r.config.Clocks = nil
+	if _, err := r.Delete(t.Context(), "salma", made.Playlist.ID); err != nil {
+		t.Errorf("no clock names it any more: %v", err)
+	}
+}
+
 func TestASearchIsFollowedAndMayBecomeAPlaylistByHand(t *testing.T) {
 	r := open(t, songs(3)...)
 	s := byHand("smart")

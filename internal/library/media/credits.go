@@ -32,7 +32,11 @@ const (
 
 // readerVersion is part of every stamp: raise it when files would be read
 // differently, and every file is read again once.
-const readerVersion = 3
+const readerVersion = 4
+
+// beforeRelease is the reader that knew neither ISRC nor label: of the files that it read
+// and that did not change since, the headers alone are read again (see release.go).
+const beforeRelease = 3
 
 // credit is one row of an attribution file.
 type credit struct{ artist, title, license, source string }
@@ -131,9 +135,9 @@ func sidecarLicense(in *files, file string) string {
 }
 
 // stampOf hashes what a track depends on besides its own bytes.
-func stampOf(row credit, sidecar fileStamp) uint64 {
+func stampOf(reader int, row credit, sidecar fileStamp) uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%d\x00%s\x00%s\x00%s\x00%s\x00%d\x00%d",
-		readerVersion, row.artist, row.title, row.license, row.source, sidecar.size, sidecar.mtime)
+		reader, row.artist, row.title, row.license, row.source, sidecar.size, sidecar.mtime)
 	return h.Sum64() | 1 // 0 means "look again"
 }

@@ -152,8 +152,10 @@ func (p *pass) stat(ctx context.Context, b batch) {
 				sidecar = stampFile(info)
 			}
 		}
-		j.stamp = stampOf(j.credit, sidecar)
-		if p.unchanged(j) {
+		j.stamp = stampOf(readerVersion, j.credit, sidecar)
+		before := stampOf(beforeRelease, j.credit, sidecar)
+		j.tagsOf = p.unreleased(j, before)
+		if p.unchanged(j, before) {
 			p.done.Add(1)
 		} else if !p.again && p.lib.late.waits(rel, j.file, time.Now()) {
 			p.wait(rel)
@@ -170,8 +172,9 @@ func orOpenError(err error) error {
 	return openError(err)
 }
 
-// unchanged looks a file up in the registry and marks it as seen.
-func (p *pass) unchanged(j job) bool {
+// unchanged looks a file up in the registry and marks it as seen. before is its stamp by the
+// reader before this one, which judged what cannot air as this one does.
+func (p *pass) unchanged(j job, before uint64) bool {
 	if i, ok := p.base.track(j.rel); ok {
 		p.seenTracks[i].Store(true)
 		t := &p.base.tracks[i]
@@ -180,7 +183,7 @@ func (p *pass) unchanged(j job) bool {
 	if i, ok := p.base.refusal(j.rel); ok {
 		p.seenRefused[i].Store(true)
 		q := &p.base.refused[i]
-		return q.file == j.file && q.stamp == j.stamp && !p.again
+		return q.file == j.file && (q.stamp == j.stamp || q.stamp == before) && !p.again
 	}
 	return false
 }

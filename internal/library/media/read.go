@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type job struct {
 	credit   credit
 	sidecar  bool
 	stamp    uint64
+	tagsOf   *station.Track // what it is otherwise is known: see release.go
 }
 
 // refusal says why a file is quarantined. One that may pass (permissions, a
@@ -67,6 +69,9 @@ func (r *reader) read(ctx context.Context, j job) (station.Track, error) {
 	}
 	defer func() { _ = f.Close() }()
 	r.opened.Add(1)
+	if j.tagsOf != nil {
+		return r.released(ctx, f, j)
+	}
 	info, err := r.examine(ctx, f, j.abs, j.file)
 	if err != nil {
 		return station.Track{}, err
@@ -178,8 +183,16 @@ func fill(info *audiofile.Info, probe ffmpeg.Info, length time.Duration) {
 			*f.to = audiofile.Text([]byte(probe.Tags[f.tag]))
 		}
 	}
-	if info.License == "" {
-		info.License = audiofile.License(probe.Tags)
+	fillRelease(info, probe)
+}
+
+// fillRelease fills in what ffprobe found of the recording.
+func fillRelease(info *audiofile.Info, probe ffmpeg.Info) {
+	tagged := audiofile.Tagged(probe.Tags)
+	for _, f := range []struct{ to, tag *string }{
+		{&info.License, &tagged.License}, {&info.ISRC, &tagged.ISRC}, {&info.Label, &tagged.Label}, {&info.Composer, &tagged.Composer},
+	} {
+		*f.to = cmp.Or(*f.to, *f.tag)
 	}
 }
 
@@ -241,6 +254,7 @@ func (r *reader) describe(j job, info audiofile.Info) station.Track {
 		Path: j.rel, Title: info.Title, Artist: info.Artist, Album: info.Album, Genre: info.Genre, License: info.License,
 		Duration: info.Duration.Truncate(time.Microsecond), Size: j.file.size, ModTime: j.modTime,
 	}
+	release(&t, info)
 	j.credit.apply(&t)
 	if j.sidecar {
 		if license := sidecarLicense(r.files, j.abs); license != "" {

@@ -59,7 +59,7 @@ func load(ctx context.Context, db *store.DB) (saved, error) {
 
 func (r *registry) loadTracks(ctx context.Context, tx *sql.Tx) error {
 	rows, err := tx.QueryContext(ctx, `SELECT path, category, title, artist, album, genre, license,
-		duration_us, size, mtime_ns, stamp, added_ms FROM media_track ORDER BY path`)
+		duration_us, size, mtime_ns, stamp, added_ms, isrc, label, composer FROM media_track ORDER BY path`)
 	if err != nil {
 		return err
 	}
@@ -69,14 +69,15 @@ func (r *registry) loadTracks(ctx context.Context, tx *sql.Tx) error {
 	for rows.Next() {
 		var t station.Track
 		var path sql.RawBytes
-		var category, artist, album, genre, license sql.RawBytes
+		var category, artist, album, genre, license, label, composer sql.RawBytes
 		var duration, mtime, stamp, added int64
 		if err := rows.Scan(&path, &category, &t.Title, &artist, &album, &genre, &license,
-			&duration, &t.Size, &mtime, &stamp, &added); err != nil {
+			&duration, &t.Size, &mtime, &stamp, &added, &t.ISRC, &label, &composer); err != nil {
 			return err
 		}
 		t.Path, t.Category = string(path), station.Category(same.share(category))
 		t.Artist, t.Album, t.Genre, t.License = same.share(artist), same.share(album), same.share(genre), same.share(license)
+		t.Label, t.Composer = same.share(label), same.share(composer)
 		t.Duration, t.ModTime, t.AddedAt = time.Duration(duration)*time.Microsecond, time.Unix(0, mtime), time.UnixMilli(added)
 		r.tracks, r.stamps = append(r.tracks, t), append(r.stamps, uint64(stamp)) //nolint:gosec // a hash, bit for bit
 	}
@@ -162,10 +163,12 @@ func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
 		stmt **sql.Stmt
 		text string
 	}{
-		{&w.putTrack, `INSERT INTO media_track VALUES (?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (path) DO UPDATE SET
+		{&w.putTrack, `INSERT INTO media_track (path, category, title, artist, album, genre, license, duration_us, size, mtime_ns, stamp, added_ms, isrc, label, composer)
+			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (path) DO UPDATE SET
 			category = excluded.category, title = excluded.title, artist = excluded.artist, album = excluded.album,
 			genre = excluded.genre, license = excluded.license, duration_us = excluded.duration_us, size = excluded.size,
-			mtime_ns = excluded.mtime_ns, stamp = excluded.stamp`},
+			mtime_ns = excluded.mtime_ns, stamp = excluded.stamp,
+			isrc = excluded.isrc, label = excluded.label, composer = excluded.composer`},
 		{&w.putRefused, `INSERT INTO media_quarantine VALUES (?,?,?,?,?,?) ON CONFLICT (path) DO UPDATE SET
 			reason = excluded.reason, size = excluded.size, mtime_ns = excluded.mtime_ns, stamp = excluded.stamp`},
 		{&w.dropTrack, "DELETE FROM media_track WHERE path = ?"},
@@ -183,7 +186,7 @@ func (w *writer) write(ctx context.Context, c *change) error {
 	path := []byte(c.path)
 	if t := c.track; t != nil {
 		if _, err := w.putTrack.ExecContext(ctx, path, string(t.Category), t.Title, t.Artist, t.Album, t.Genre, t.License,
-			t.Duration.Microseconds(), t.Size, t.ModTime.UnixNano(), int64(c.stamp), t.AddedAt.UnixMilli()); err != nil { //nolint:gosec // a hash
+			t.Duration.Microseconds(), t.Size, t.ModTime.UnixNano(), int64(c.stamp), t.AddedAt.UnixMilli(), t.ISRC, t.Label, t.Composer); err != nil { //nolint:gosec // a hash
 			return err
 		}
 	} else if _, err := w.dropTrack.ExecContext(ctx, path); err != nil {

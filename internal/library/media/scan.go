@@ -311,7 +311,7 @@ func (c *collector) add(ctx context.Context, changes ...change) error {
 			continue // it came and went during the pass
 		}
 		if t := ch.track; t != nil {
-			for _, text := range []*string{&t.Artist, &t.Album, &t.Genre, &t.License} {
+			for _, text := range []*string{&t.Artist, &t.Album, &t.Genre, &t.License, &t.Label, &t.Composer} {
 				*text = c.lib.texts.share([]byte(*text))
 			}
 		}

@@ -24,6 +24,9 @@ type Note struct {
 	Artist      string           `json:"artist,omitempty"`
 	Album       string           `json:"album,omitempty"`
 	Genre       string           `json:"genre,omitempty"`
+	ISRC        string           `json:"isrc,omitempty" doc:"Code of the recording (ISO 3901), kept without hyphens"`
+	Label       string           `json:"label,omitempty" doc:"Record label"`
+	Composer    string           `json:"composer,omitempty"`
 	TitleLatin  string           `json:"titleLatin,omitempty" doc:"The title in Latin letters, to be found by"`
 	ArtistLatin string           `json:"artistLatin,omitempty" doc:"The artist in Latin letters, to be found by"`
 	Aliases     []string         `json:"aliases,omitempty" doc:"Other spellings, to be found by"`
@@ -125,6 +128,9 @@ func (n Note) tidied() Note {
 	for _, text := range n.texts() {
 		*text.value = tidy(*text.value)
 	}
+	if code, ok := station.ISRC(n.ISRC); ok {
+		n.ISRC = code
+	}
 	var aliases []string
 	for _, a := range n.Aliases {
 		if a = tidy(a); a != "" && !slices.Contains(aliases, a) {
@@ -146,7 +152,7 @@ type named struct {
 }
 
 func (n *Note) texts() []named {
-	return []named{{"title", &n.Title}, {"artist", &n.Artist}, {"album", &n.Album}, {"genre", &n.Genre}, {"titleLatin", &n.TitleLatin}, {"artistLatin", &n.ArtistLatin}}
+	return []named{{"title", &n.Title}, {"artist", &n.Artist}, {"album", &n.Album}, {"genre", &n.Genre}, {"isrc", &n.ISRC}, {"label", &n.Label}, {"composer", &n.Composer}, {"titleLatin", &n.TitleLatin}, {"artistLatin", &n.ArtistLatin}}
 }
 
 // check says what is wrong with a note, whatever the track.
@@ -155,6 +161,9 @@ func (n Note) check() error {
 		if err := checkText(text.name, *text.value); err != nil {
 			return err
 		}
+	}
+	if _, ok := station.ISRC(n.ISRC); n.ISRC != "" && !ok {
+		return station.Wrong("isrc", "must be two letters, three letters or digits, and seven digits, as EG-A01-26-00001", "رمز ISRC حرفان ثم ثلاثة أحرف أو أرقام ثم سبعة أرقام، مثل EG-A01-26-00001")
 	}
 	if len(n.Aliases) > mostAliases {
 		return station.Wrong("aliases", fmt.Sprintf("are %d at most", mostAliases), fmt.Sprintf("الصيغ الأخرى %d على الأكثر", mostAliases))
@@ -243,7 +252,7 @@ func dateOf(field, text string) (station.Date, error) {
 
 // over returns the track with the note on it.
 func (n Note) over(t station.Track) station.Track {
-	for _, field := range []struct{ to, text *string }{{&t.Title, &n.Title}, {&t.Artist, &n.Artist}, {&t.Album, &n.Album}, {&t.Genre, &n.Genre}} {
+	for _, field := range []struct{ to, text *string }{{&t.Title, &n.Title}, {&t.Artist, &n.Artist}, {&t.Album, &n.Album}, {&t.Genre, &n.Genre}, {&t.ISRC, &n.ISRC}, {&t.Label, &n.Label}, {&t.Composer, &n.Composer}} {
 		if *field.text != "" {
 			*field.to = *field.text
 		}

@@ -149,6 +149,7 @@ func TestWhatIsSaidOfATrackStandsOverItsFileAndIsTakenBack(t *testing.T) {
 func TestWrongFieldsAreNamed(t *testing.T) {
 	r := open(t, song("a.mp3", 1))
 	for set, field := range map[string]string{
+		`{"isrc":"US-RC1-76-0783"}`: "isrc", `{"isrc":"=1+1"}`: "isrc", `{"label":"` + strings.Repeat("x", 301) + `"}`: "label",
 		`{"title":"a\u0007"}`: "title", `{"artist":"` + strings.Repeat("x", 301) + `"}`: "artist", `{"category":"rock"}`: "category", `{"category":"social"}`: "category",
 		`{"cueInMs":-1}`: "cueInMs", `{"cueOutMs":500}`: "cueOutMs", `{"cueOutMs":999999}`: "cueOutMs", `{"cueInMs":179500}`: "cueInMs", `{"crossMs":31000}`: "crossMs",
 		`{"limits":{"from":"1.12.2026"}}`: "limits.from", `{"limits":{"from":"2026-12-02","until":"2026-12-01"}}`: "limits.until", `{"limits":{"hours":[[5,5]]}}`: "limits.hours",

@@ -25,6 +25,9 @@ type Info struct {
 	Album      string
 	Genre      string
 	License    string // licence tag, licence URL, or copyright notice
+	ISRC       string // as the tag has it; station.ISRC reads it
+	Label      string // record label or publisher
+	Composer   string // several are joined by " & "
 }
 
 // OddError says that the headers alone do not identify the file. The Info returned

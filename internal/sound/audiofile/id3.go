@@ -195,6 +195,12 @@ func frameField(id string) string {
 		return "COPYRIGHT"
 	case "WCOP", "WCP":
 		return "COPYRIGHTURL"
+	case "TSRC", "TRC":
+		return "ISRC"
+	case "TPUB", "TPB":
+		return "PUBLISHER"
+	case "TCOM", "TCM":
+		return "COMPOSER"
 	}
 	return ""
 }

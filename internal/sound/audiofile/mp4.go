@@ -352,6 +352,10 @@ func mp4Field(kind string) string {
 		return "GENRE"
 	case "cprt":
 		return "COPYRIGHT"
+	case "\xa9wrt":
+		return "COMPOSER"
+	case "\xa9pub":
+		return "PUBLISHER"
 	case "\xa9cmt":
 		return "COMMENT"
 	case "----":

@@ -1,6 +1,7 @@
 package audiofile
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -11,6 +12,9 @@ type tags struct {
 	artists, albumArtists           []string
 	license, licenseURL, copyright  string
 	comment, performer, description string
+	isrc                            string
+	labels                          [3]string // by rank: LABEL, PUBLISHER, ORGANIZATION
+	composers                       []string
 }
 
 // set stores one field under its Vorbis comment name, upper or lower case.
@@ -47,11 +51,23 @@ func (t *tags) set(key, value string) {
 		first(&t.comment)
 	case "DESCRIPTION":
 		first(&t.description)
+	case "ISRC", "TSRC":
+		first(&t.isrc)
+	case "LABEL", "RECORD LABEL":
+		first(&t.labels[0])
+	case "PUBLISHER":
+		first(&t.labels[1])
+	case "ORGANIZATION":
+		first(&t.labels[2])
+	case "COMPOSER":
+		t.composers = append(t.composers, value)
 	}
 }
 
 func (t *tags) fill(info *Info) {
 	info.Title, info.Album, info.Genre = t.title, t.album, genreName(t.genre)
+	info.ISRC, info.Label = t.isrc, cmp.Or(t.labels[:]...)
+	info.Composer = capped(strings.Join(dedupe(t.composers), " & "))
 	for _, artists := range [][]string{t.artists, t.albumArtists, {t.performer}} {
 		if info.Artist == "" {
 			info.Artist = capped(strings.Join(dedupe(artists), " & "))
@@ -64,15 +80,16 @@ func (t *tags) fill(info *Info) {
 	}
 }
 
-// License picks the licence out of tags another reader found, by the same rules.
-func License(tagged map[string]string) string {
+// Tagged picks licence, ISRC, label and composer out of tags another reader found, by the
+// same rules.
+func Tagged(tagged map[string]string) Info {
 	var t tags
 	for key, value := range tagged {
 		t.set(key, value)
 	}
 	var info Info
 	t.fill(&info)
-	return info.License
+	return Info{License: info.License, ISRC: info.ISRC, Label: info.Label, Composer: info.Composer}
 }
 
 // licenceURLIn finds the address of a licence in free text: many free albums

@@ -93,7 +93,7 @@ func (t *tags) riffInfo(b []byte) {
 		}
 		text, _, _ := bytes.Cut(b[8:8+size], []byte{0})
 		field := map[string]string{
-			"INAM": "TITLE", "IART": "ARTIST", "IPRD": "ALBUM", "IGNR": "GENRE", "ICOP": "COPYRIGHT", "ICMT": "COMMENT",
+			"INAM": "TITLE", "IART": "ARTIST", "IPRD": "ALBUM", "IGNR": "GENRE", "ICOP": "COPYRIGHT", "ICMT": "COMMENT", "ISRC": "ISRC", "IPUB": "PUBLISHER", "IMUS": "COMPOSER",
 		}[string(b[:4])]
 		t.set(field, Text(text))
 		b = b[min(int64(len(b)), 8+size+size&1):]
