@@ -20,5 +20,9 @@ func (r Report) Here(here func(ms int64) int64) Report {
 		rec.Since = here(rec.Since)
 		r.Recording = &rec
 	}
+	r.Carts.Playing = slices.Clone(r.Carts.Playing)
+	for i := range r.Carts.Playing {
+		r.Carts.Playing[i].StartedAt = here(r.Carts.Playing[i].StartedAt)
+	}
 	return r
 }

@@ -10,6 +10,7 @@
 //	desk/       one bus for everything live, and its way to the engine (node)
 //	record/     recordings of what was live (node)
 //	whip/       a phone's microphone by WebRTC (node)
+//	carts/      the cart wall: kept, and fired (control plane)
 //	turn/       the way for phones behind narrow networks (node)
 //	injection/  the studio's own microphone (control plane)
 package live
@@ -136,6 +137,8 @@ type Report struct {
 	Ended *Ending `json:"ended,omitempty"`
 	// Recording is the recording under way.
 	Recording *RecordingReport `json:"recording,omitempty"`
+	// Carts are those of the cart wall.
+	Carts CartReport `json:"carts"`
 	// Counters since the desk began, for metrics.
 	Counters Counters `json:"counters"`
 }
@@ -191,4 +194,5 @@ type Counters struct {
 	DroppedMS    uint64 `json:"droppedMs"`
 	TrimmedMS    uint64 `json:"trimmedMs"`
 	HarborBreaks uint64 `json:"harborBreaks"`
+	Carts        uint64 `json:"carts"` // presses that were heard
 }

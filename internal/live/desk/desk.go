@@ -77,9 +77,11 @@ type Options struct {
 	RTMPOwn, RTMPPlay string
 	// Rider makes the loudness rider of one source: rider.New. Nil: audio passes as it comes.
 	Rider func() bus.Rider
-	// Bed brings the bed of a show, by the name that the order has, onto this machine; each
+	// Bed brings the bed of a show, or a cart, by the name that the order has, onto this machine; each
 	// done is called once, when what it was brought for plays no more. Nil: the name is its path.
 	Bed func(ctx context.Context, name string) (path string, done func(), err error)
+	// CartBytes bounds what is in memory of the wall, but for two seconds of each cart; 96 MiB when 0.
+	CartBytes int
 	// Recorder keeps what was live; nil: nothing is kept.
 	Recorder Recorder
 	// Recordings answers /recordings and what is below it; nil: 404.
@@ -104,6 +106,7 @@ type Desk struct {
 	bedName   string
 	listen    map[string]*listened // sources that are pre-listened, by id
 	ears      map[string]*ear      // those who pre-listen by pieces, by name
+	carts     cartShelf
 	session   *harbor.Session
 	sent      bool // the session is open
 	recorded  broadcast
@@ -119,6 +122,7 @@ type Desk struct {
 
 // New makes a Desk; it works while Run does.
 func New(opt Options) *Desk {
+	opt.CartBytes = cmp.Or(opt.CartBytes, mostHeld)
 	d := &Desk{
 		opt: opt, mix: bus.New(bus.Options{Rider: opt.Rider}),
 		inputs: map[string]*running{}, pushes: map[string]*push{}, listen: map[string]*listened{}, ears: map[string]*ear{}, farewells: map[string]chan struct{}{},
@@ -214,6 +218,7 @@ func (d *Desk) Connected() int {
 func (d *Desk) report(now time.Time) live.Report {
 	r := d.mix.Report(now)
 	r.Version += d.extra
+	r.Carts = d.cartReport(r.Carts)
 	r.Harbor = d.harborUp
 	breaks, lost := d.breaks, d.lost+d.skipped
 	if d.session != nil {

@@ -23,6 +23,9 @@ func (d *Desk) Handler() http.Handler {
 	mux.HandleFunc("PUT /order", d.putOrder)
 	mux.HandleFunc("GET /report", d.getReport)
 	mux.HandleFunc("POST /note", d.postNote)
+	mux.HandleFunc("PUT /carts", d.putCarts)
+	mux.HandleFunc("POST /carts/fire", d.fireCart)
+	mux.HandleFunc("POST /carts/stop", d.stopCarts)
 	mux.HandleFunc("GET /sources/{id}/listen", d.getListen)
 	mux.HandleFunc("DELETE /encoders/{session}", d.deleteEncoder)
 	if d.opt.Recordings != nil {

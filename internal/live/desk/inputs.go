@@ -57,6 +57,7 @@ func (d *Desk) open() {
 		}
 	}
 	d.openBed()
+	d.openCarts()
 	d.attachPushes()
 }
 

@@ -43,9 +43,17 @@ type engine struct {
 	login string
 	kind  string
 	names []string // titles it was told, as "mount: title by artist"
+	came  []chunk
 }
 
-func newEngine(t *testing.T) *engine {
+// chunk is when so many bytes of a mount's newest connection had come.
+type chunk struct {
+	mount string
+	bytes int
+	at    time.Time
+}
+
+func newEngine(t testing.TB) *engine {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -98,6 +106,7 @@ func (e *engine) serve(conn net.Conn) {
 		n, err := in.Read(part)
 		e.mu.Lock()
 		buf.Write(part[:n])
+		e.came = append(e.came, chunk{mount, buf.Len(), time.Now()})
 		e.mu.Unlock()
 		if err != nil {
 			return
@@ -140,7 +149,7 @@ func (e *engine) state() (takes, open int) {
 }
 
 // audio is what a mount was sent, decoded: one channel at 48,000 Hz.
-func (e *engine) audio(t *testing.T, mount string) (pcm []int16) {
+func (e *engine) audio(t testing.TB, mount string) (pcm []int16) {
 	t.Helper()
 	e.mu.Lock()
 	var parts [][]byte
@@ -165,7 +174,7 @@ func (e *engine) seconds(mount string) (s float64) {
 
 // hears waits until the last second that a mount got is a tone: a machine that is short
 // makes holes, and they end.
-func (e *engine) hears(t *testing.T, mount string, hz float64) {
+func (e *engine) hears(t testing.TB, mount string, hz float64) {
 	t.Helper()
 	testkit.EventuallyNil(t, fmt.Sprintf("a second of %.0f Hz", hz), func() error {
 		pcm := e.audio(t, mount)
@@ -179,7 +188,7 @@ func (e *engine) hears(t *testing.T, mount string, hz float64) {
 	})
 }
 
-func decoded(t *testing.T, data []byte, format string) []int16 {
+func decoded(t testing.TB, data []byte, format string) []int16 {
 	t.Helper()
 	raw := run(t, bytes.NewReader(data), "-f", format, "-i", "pipe:0", "-ac", "1", "-ar", "48000", "-f", "s16le", "pipe:1")
 	pcm := make([]int16, len(raw)/2)
@@ -189,7 +198,7 @@ func decoded(t *testing.T, data []byte, format string) []int16 {
 	return pcm
 }
 
-func run(t *testing.T, in io.Reader, args ...string) []byte {
+func run(t testing.TB, in io.Reader, args ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	_, err := proc.Run(t.Context(), proc.Spec{
@@ -294,7 +303,7 @@ func (r *recorder) Write(pcm []byte) {
 // rig is a desk between an engine, a control plane and encoders.
 type rig struct {
 	*desk.Desk
-	t        *testing.T
+	t        testing.TB
 	engine   *engine
 	control  *control
 	recorder *recorder
@@ -305,17 +314,24 @@ type rig struct {
 	stop     func()
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
+	t.Helper()
+	return newRigWith(t, func(*desk.Options) {})
+}
+
+func newRigWith(t testing.TB, change func(*desk.Options)) *rig {
 	t.Helper()
 	log, lines := testkit.Log(t)
 	r := &rig{t: t, engine: newEngine(t), control: &control{}, recorder: &recorder{}, log: lines, encoders: make(chan int, 100)}
-	r.Desk = desk.New(desk.Options{
+	opt := desk.Options{
 		Log: log, HarborAddress: func() string { return r.engine.Addr().String() }, HarborPassword: func() string { return "sesame" }, StudioPassword: secret.Of("studio"),
 		Control: r.control, Recorder: r.recorder,
 		Fetch:          fetch.New(fetch.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
 		RTMPOwn:        "rtmp://127.0.0.1:1/",
 		EncoderStarted: func(pid int) { r.encoders <- pid },
-	})
+	}
+	change(&opt)
+	r.Desk = desk.New(opt)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -425,7 +441,7 @@ func (r *rig) phone() *phone {
 }
 
 // open waits for the reader, as the WHIP server does.
-func (p *phone) open(t *testing.T) {
+func (p *phone) open(t testing.TB) {
 	t.Helper()
 	testkit.EventuallyNil(t, "a reader of the pipe", func() (err error) {
 		p.f, err = os.OpenFile(p.path, os.O_WRONLY|unix.O_NONBLOCK, 0)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/wire"
 )
 
@@ -19,6 +20,8 @@ func TestTimesOfTheNodeAreToldByOurClock(t *testing.T) {
 		switch r.URL.Path {
 		case "/sessions":
 			_, _ = io.WriteString(w, `[{"id":"s","since":1700000000000}]`)
+		case "/carts/fire":
+			_, _ = io.WriteString(w, `{"id":"c","startedAt":1700000000000}`)
 		case "/recordings":
 			text := `[{"name":"b","began":1700000000000,"ended":0},{"name":"a","began":1600000000000,"ended":1600000060000}]`
 			if r.URL.Query().Get("name") != "" {
@@ -32,6 +35,9 @@ func TestTimesOfTheNodeAreToldByOurClock(t *testing.T) {
 	})}
 	if all, err := (wire.Phones{RoundTripper: node, Clock: clock}).Sessions(t.Context()); err != nil || all[0].Since != 1700000000000-hour {
 		t.Errorf("%+v, %v", all, err)
+	}
+	if p, err := (wire.Desk{RoundTripper: node, Clock: clock}).Fire(t.Context(), live.CartPress{}); err != nil || p.StartedAt != 1700000000000-hour {
+		t.Errorf("%+v, %v", p, err)
 	}
 	all, err := wire.Recordings{RoundTripper: node, Clock: clock}.List(t.Context())
 	if err != nil || all[0].Began != 1700000000000-hour || all[0].Ended != 0 || all[1].Ended != 1600000060000-hour {

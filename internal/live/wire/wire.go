@@ -41,6 +41,8 @@ type Desk struct {
 	News http.RoundTripper
 	// Pieces says that the way there bounds answers: what has no end is asked for in pieces.
 	Pieces bool
+	// Clock tells when a cart was fired. Reports are in the node's time: who asks for them converts it.
+	Clock *Clock
 }
 
 // Put gives the desk an order. Errors: station.ErrUnavailable where the desk does not

@@ -47,6 +47,7 @@ type Mixer struct {
 	bedGain  float32
 	bedEnd   uint64    // of its tape
 	bedCame  time.Time // when that moved last
+	carts    []*cart
 	mode     live.Mode // of who is on the bus
 	limiter  *loudness.Limiter
 	version  uint64

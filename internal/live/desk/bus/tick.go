@@ -121,6 +121,7 @@ func (m *Mixer) apply(d Decision, now time.Time) {
 		m.version++
 	case Close:
 		m.leave(d, "", fadeOut, now)
+		m.fadeCarts(fadeOut)
 		m.closing = true
 		m.version++
 	}
@@ -242,9 +243,10 @@ func (m *Mixer) mix(now time.Time) Frame {
 		m.forget()
 	}
 	m.addBed(now)
+	m.addCarts()
 	m.pcm = m.pcm[:0]
 	m.pcm = toPCM(m.pcm, m.limiter.Process(m.sum[:]))
-	if m.closing && len(m.out) == 0 && m.bedGain == 0 {
+	if m.closing && len(m.out) == 0 && len(m.carts) == 0 && m.bedGain == 0 {
 		m.pcm = toPCM(m.pcm, m.limiter.Flush())
 		m.open, m.closing, m.limiter = false, false, nil
 		f.Open = false
@@ -267,6 +269,7 @@ func (m *Mixer) Report(now time.Time) live.Report {
 	r := live.Report{
 		Version: m.version, Epoch: m.order.Epoch, Number: m.order.Number, Mode: m.order.Mode,
 		Sources: []live.SourceReport{}, Counters: m.counters,
+		Carts: live.CartReport{Open: m.Opened(), Playing: m.playing()},
 	}
 	if m.ended != nil {
 		e := *m.ended
