@@ -21,6 +21,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
+	"github.com/athir-radio/athir/internal/app/ontelemetry"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/audience/chat/words"
 	"github.com/athir-radio/athir/internal/audience/requests"
@@ -28,6 +29,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/crowd"
 	"github.com/athir-radio/athir/internal/kit/lock"
@@ -69,7 +71,7 @@ func control(ctx context.Context, r role.Role) error {
 	if cfg.StationKey == "" {
 		log.Warn("the station has no key: whoever reaches the control port steers it", "open", cfg.Open, "address", cfg.Public(cfg.Ports.Control))
 	}
-	p := &plane{role: r, cfg: cfg, log: log, version: r.Version, bound: doors.NewBound(cfg, log), shed: shed.New(log), linked: make(chan struct{}), holder: onnode.NewHolder(cfg, log)}
+	p := &plane{role: r, cfg: cfg, log: log, version: r.Version, bound: doors.NewBound(cfg, log), shed: shed.New(log), linked: make(chan struct{}), holder: onnode.NewHolder(cfg, log), atlas: census.OpenAtlas(log, cfg.GeoIPFile)}
 	defer p.streamMain(ctx)() // last, so that listeners wait for the next program as briefly as can be
 	defer p.close()
 	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience, p.openSocial, p.openStudio} {
@@ -83,7 +85,7 @@ func control(ctx context.Context, r role.Role) error {
 // streamMain sends the main channel's stream from now on, before anything else is open, and
 // returns what ends it: who listened to the program before this one hears it go on.
 func (p *plane) streamMain(ctx context.Context) (end func()) {
-	opt := streamOptions(p.cfg, p.log, p.holder)
+	opt := streamOptions(p.cfg, p.log, p.holder, p.atlas)
 	if p.role.Handover != nil {
 		opt.Handover, opt.Counted = p.role.Handover, p.bound.Count
 	}
@@ -157,6 +159,7 @@ type plane struct {
 	air     atomic.Pointer[scheduler.Scheduler] // onair, for the stream, which begins before it
 	fan     *streams.Streams
 	count   *telemetry.Telemetry
+	atlas   *census.Atlas
 }
 
 func (p *plane) close() {
@@ -254,9 +257,9 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.fan = streams.New(streamOptions(p.cfg, p.log, p.holder), p.main, others)
+	p.fan = streams.New(streamOptions(p.cfg, p.log, p.holder, p.atlas), p.main, others)
 	p.live, err = onlive.Open(ctx, onlive.Options{
-		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost, Airs: p.airs.Path,
+		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost, Airs: p.airs.Path, Library: p.decks.Snapshot,
 		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total }, Told: p.out.Told, NodeTime: p.node.when,
 	})
 	if err != nil {
@@ -268,7 +271,11 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.count, err = openTelemetry(ctx, p.cfg, p.log, p.db, p.holder, p.onair.View, p.fan, p.node.listening, p.crowd.hub.Tell, p.out.Milestone, p.crowd.here.HLS)
+	p.count, err = ontelemetry.Open(ctx, ontelemetry.Options{
+		Config: p.cfg, Log: p.log, DB: p.db, Atlas: p.atlas, Host: p.holder.Host, Paths: func() string { return p.holder.At(p.cfg.Ports.Paths) },
+		Icecast: icecastOptions(p.cfg), Listening: p.node.listening, Streams: p.fan, AtEdges: p.crowd.here.HLS,
+		View: p.onair.View, Find: p.decks.Find, Tell: p.crowd.hub.Tell, Reached: p.out.Milestone,
+	})
 	return err
 }
 
@@ -304,7 +311,7 @@ func (p *plane) surface() *api.Server {
 		Shelf: p.books, Imports: p.shelf.Imports,
 		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: p.posts.Describe(pages.Handler(pages.Player, pages.Chat, pages.Social, pages.Studio), p.cfg.Name),
 		HLSPrefix: front.HLSPrefix, HLS: p.holder.HLS(p.log),
-		Policy: p.owner, Desk: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Social: p.posts.Surface(), Telemetry: p.count, Logs: logs(p.cfg), StationKey: p.cfg.Secret(config.StationKey), People: p.staff, Look: p.cfg.People.Look,
+		Policy: p.owner, Desk: p.onair, Queue: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Social: p.posts.Surface(), Telemetry: p.count, Countries: p.atlas.State, Logs: logs(p.cfg), StationKey: p.cfg.Secret(config.StationKey), People: p.staff, Look: p.cfg.People.Look,
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
@@ -333,6 +340,7 @@ func (p *plane) run(ctx context.Context) error {
 	})
 	g.Go(func() error { return doors.Named("media library", p.shelf.Run(ctx, p.inUse)) })
 	g.Go(func() error { return doors.Named("scheduler", p.onair.Run(ctx)) })
+	g.Go(func() error { return doors.Named("station configuration", p.owner.Run(ctx)) })
 	g.Go(func() error { return p.shelf.RunLists(ctx, p.onair.ListsChanged) })
 	g.Go(func() error {
 		p.prod.Run(ctx)
@@ -349,6 +357,7 @@ func (p *plane) run(ctx context.Context) error {
 		g.Go(func() error { return doors.Named("requests", p.asked.Run(ctx)) })
 	}
 	g.Go(func() error { return doors.Named("telemetry", p.count.Run(ctx)) })
+	g.Go(func() error { return doors.Named("countries", p.atlas.Run(ctx)) })
 	g.Go(func() error { return doors.Named("backups", p.backups.Run(ctx, p.prod.Board())) })
 	g.Go(func() error { return doors.Named("people", p.staff.Run(ctx)) })
 	g.Go(func() error { return doors.Named("database watch", p.watchDatabase(ctx)) })
@@ -412,19 +421,27 @@ func openScheduler(
 	if err != nil {
 		return nil, nil, err
 	}
-	return onair, stored.With(onair.Configure), nil
+	owner := stored.With(onair.Configure)
+	if cfg.KeepEdits {
+		owner.Keep(policy.Keeping{Log: log, Again: saveAgain})
+	}
+	return onair, owner, nil
 }
+
+// saveAgain is after how long edits that could not be saved are tried again.
+const saveAgain = 30 * time.Second
 
 // streamBytesPerSecond is about what the master stream's Vorbis takes.
 const streamBytesPerSecond = 24_000
 
 // streamOptions are the options of every channel; the upstream is the main mount.
-func streamOptions(cfg *config.Config, log *slog.Logger, holder *onnode.Holder) stream.Options {
+func streamOptions(cfg *config.Config, log *slog.Logger, holder *onnode.Holder, atlas *census.Atlas) stream.Options {
 	at := func() string { return "http://" + holder.At(cfg.Ports.Icecast) + "/main" }
 	return stream.Options{
 		URL: at(), At: at, Moved: holder.Moved, Log: log,
 		Info:         stream.Info{Name: cfg.Name},
 		MaxListeners: cfg.Stream.MaxListeners, MaxPerClient: cfg.Stream.MaxPerAddress, ClientKey: client.Address, Wider: client.Wider,
+		Who:         atlas.Who,
 		AllowOrigin: "*",
 		Burst:       max(1, int(cfg.Stream.BurstSeconds*streamBytesPerSecond)),
 	}

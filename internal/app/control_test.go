@@ -20,7 +20,7 @@ import (
 
 func TestStreamListenersAreLimitedByTheirOwnAddress(t *testing.T) {
 	cfg := &config.Config{Stream: config.Stream{MaxListeners: 10, MaxPerAddress: 1}}
-	opt := streamOptions(cfg, slog.New(slog.DiscardHandler), onnode.NewHolder(cfg, nil))
+	opt := streamOptions(cfg, slog.New(slog.DiscardHandler), onnode.NewHolder(cfg, nil), nil)
 	opt.Wait = time.Minute // the listeners are there while they wait for the stream
 	fan := streams.New(opt, streams.Main(opt, nil), nil)
 	ask := func(ctx context.Context, from string) string {

@@ -31,6 +31,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
@@ -99,7 +100,7 @@ func printed(t *testing.T) string {
 		t.Fatal(err)
 	}
 	shelf := besiegedShelf(t, log, db, &media.Snapshot{}, cfg.MediaDir(), nil, nil)
-	fan := streams.New(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), streams.Main(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), nil), nil)
+	fan := streams.New(streamOptions(cfg, log, onnode.NewHolder(cfg, log), nil), streams.Main(streamOptions(cfg, log, onnode.NewHolder(cfg, log), nil), nil), nil)
 	surface := api.New(api.Options{
 		People: staff, Shelf: shelf,
 		Log: log, Version: "test", Zone: time.UTC, Air: view, Library: func() *media.Snapshot { return &media.Snapshot{} },
@@ -108,7 +109,7 @@ func printed(t *testing.T) string {
 			return api.Node{Programs: []api.Process{{Name: "icecast"}}, Versions: map[string]string{"control": "test"}}, nil
 		},
 		Count: func() telemetry.Count {
-			return telemetry.Count{Source: "athir", Parts: telemetry.Parts{HLS: 1, Stream: 2, Icecast: 3, Total: 6}}
+			return telemetry.Count{Source: "athir", Parts: telemetry.Parts{HLS: 1, Stream: 2, Icecast: 3, Total: 6}, Crowd: census.Crowd{Countries: map[string]int{"EG": 6}}}
 		},
 		Votes: said.Votes, Reactions: said.Reactions, Vibes: said.Vibes, DeadAir: watched{},
 		Metrics: slices.Concat(metrics(cfg, db, func() socket.Stats { return socket.Stats{} }, push, hooks, doors.NewBound(cfg, slog.New(slog.DiscardHandler))), onrequest.Metrics(asked), (&onbackup.Keeper{Config: cfg}).Metrics(), spared(t, cfg, log).Metrics()),

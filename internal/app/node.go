@@ -275,7 +275,7 @@ func (n *node) relayOptions() relay.Options {
 		PublishAddress: n.unix(publishSocket), HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
 		SourcePassword: n.cfg.Secret(config.SourcePassword), StateDir: n.cfg.NodeDir(),
 		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds) * time.Second,
-		SegmentCount:    n.cfg.HLS.Segments, Log: n.log, Uncounted: !n.cfg.HLS.Sessions, Edge: n.cfg.AdmitsEdge,
+		SegmentCount:    n.cfg.HLS.Segments, Log: n.log, Uncounted: !n.cfg.HLS.Sessions, Edge: n.cfg.AdmitsEdge, Front: n.cfg.BusAdmitsToken,
 		Bound: doors.NewBound(n.cfg, n.log).Listener,
 	}
 }

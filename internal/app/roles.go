@@ -15,6 +15,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/role"
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/procs"
 	"github.com/athir-radio/athir/internal/node/relay"
 )
@@ -28,6 +29,8 @@ func Relay(ctx context.Context, r role.Role) error {
 	}
 	o := n.relayOptions()
 	o.Handover = r.Handover
+	atlas := census.OpenAtlas(r.Log, cfg.GeoIPFile)
+	o.Who = atlas.Who
 	server, err := relay.New(onlive.Admitting(cfg, o))
 	if err != nil {
 		return err
@@ -37,6 +40,7 @@ func Relay(ctx context.Context, r role.Role) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	spare.Go(func() { procs.Spare(ctx) })
+	spare.Go(func() { _ = atlas.Run(ctx) }) // fails never
 	return r.Run(ctx, role.Work{Run: server.Run, Well: role.Reached(cfg.Ports.Paths, relay.PathListPath)})
 }
 

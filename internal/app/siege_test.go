@@ -20,6 +20,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/onedge"
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/onnode"
+	"github.com/athir-radio/athir/internal/app/ontelemetry"
 	"github.com/athir-radio/athir/internal/audience/social"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
@@ -107,10 +108,10 @@ func besiege(t *testing.T) *besieged {
 		Log: log, DB: db, Now: time.Now, Find: schedulertest.Library(tracks).Find, Airs: func(string) (string, float64) { return "", 0 },
 	})
 	must(t, err)
-	fan := streams.New(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), streams.Main(streamOptions(cfg, log, onnode.NewHolder(cfg, log)), func() station.Track { return onair.View().OnAir.Track }), all)
+	fan := streams.New(streamOptions(cfg, log, onnode.NewHolder(cfg, log), nil), streams.Main(streamOptions(cfg, log, onnode.NewHolder(cfg, log), nil), func() station.Track { return onair.View().OnAir.Track }), all)
 	others := fan.Beside
 	b.others = others
-	count, err := openTelemetry(t.Context(), cfg, log, db, onnode.NewHolder(cfg, log), onair.View, fan, func(context.Context) error { return nil }, a.hub.Tell, nil, a.here.HLS)
+	count, err := ontelemetry.Open(t.Context(), countingOptions(cfg, log, db, fan, onair.View, a.hub.Tell, a.here.HLS))
 	must(t, err)
 	board, err := jobs.Open(t.Context(), jobs.Options{DB: db, Log: log})
 	must(t, err)
@@ -128,6 +129,7 @@ func besiege(t *testing.T) *besieged {
 	node := &quietNode{}
 	broadcasts, err := onlive.Open(t.Context(), onlive.Options{
 		Config: cfg, Log: log, DB: db, Owner: owner, Inner: func(string, bool) http.RoundTripper { return node },
+		Airs: func(rel string) string { return filepath.Join(cfg.MediaDir(), rel) }, Library: func() *media.Snapshot { return lib },
 		View: onair.View, Listeners: func() int { return 0 },
 	})
 	must(t, err)
@@ -151,7 +153,7 @@ func besiege(t *testing.T) *besieged {
 		Count:     count.Latest, Stream: shortStream{}, Channels: others, SyncToken: cfg.Secret(config.SyncToken),
 		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: func(string) (string, string, bool) { return "", "", false }},
 		Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio), HLSPrefix: front.HLSPrefix, HLS: http.NotFoundHandler(),
-		Policy: owner, Desk: onair, Votes: a.said.Votes, Reactions: a.said.Reactions, Vibes: a.said.Vibes, Chat: a.chat, Telemetry: count,
+		Policy: owner, Desk: onair, Queue: onair, Votes: a.said.Votes, Reactions: a.said.Reactions, Vibes: a.said.Vibes, Chat: a.chat, Telemetry: count,
 		Logs: logs(cfg), StationKey: cfg.Secret(config.StationKey), Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
 		Jobs: board, Content: idle{}, Producer: idle{board: board}, Push: push, Webhooks: b.hooks, Live: broadcasts.Surface(),
 	})

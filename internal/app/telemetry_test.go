@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -18,8 +19,10 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/onnode"
+	"github.com/athir-radio/athir/internal/app/ontelemetry"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -52,6 +55,18 @@ func soon(t *testing.T, what string, ok func() bool) {
 	testkit.Eventually(t, what, ok)
 }
 
+// countingOptions are those of a control plane beside its node.
+func countingOptions(
+	cfg *config.Config, log *slog.Logger, db *store.DB, fan *streams.Streams, view func() *scheduler.View, tell func(string, any),
+	atEdges func() ([]string, uint64, census.Crowd),
+) ontelemetry.Options {
+	holder := onnode.NewHolder(cfg, log)
+	return ontelemetry.Options{
+		Config: cfg, Log: log, DB: db, Host: holder.Host, Paths: func() string { return holder.At(cfg.Ports.Paths) }, Icecast: icecastOptions(cfg),
+		Listening: func(context.Context) error { return nil }, Streams: fan, AtEdges: atEdges, View: view, Tell: tell,
+	}
+}
+
 // TestEveryListenerIsCountedOnce puts real listeners before a real streaming
 // server, bridge and relay: HLS, /stream with and without the player between,
 // and the master mount itself; and our own parts, which are none.
@@ -67,6 +82,11 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 	cfg.Ports.Icecast, cfg.Ports.HLS, cfg.Ports.Paths = testkit.Port(t), testkit.Port(t), testkit.Port(t)
 	cfg.Timezone.Location = time.UTC
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	countries := filepath.Join(dir, "countries.mmdb")
+	if err := os.WriteFile(countries, testkit.Countries(map[string]string{"41.32.0.0/12": "EG", "203.0.113.0/24": "JO"}, "iso_code"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	atlas := census.OpenAtlas(log, countries)
 
 	// The streaming server, fed by a tone; the relay, fed by the bridge.
 	spec, err := icecast.Prepare(t.Context(), icecastOptions(cfg))
@@ -88,7 +108,7 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 	soon(t, "the tone", func() bool { return icecast.OnAir(t.Context(), client, icecastOptions(cfg)) == nil })
 	hub, err := relay.New(relay.Options{
 		HLSAddress: config.Local(cfg.Ports.HLS), PathsAddress: config.Local(cfg.Ports.Paths), PublishAddress: "unix:" + filepath.Join(dir, "b"),
-		StateDir: dir, SegmentDuration: time.Second, Log: log,
+		StateDir: dir, SegmentDuration: time.Second, Log: log, Who: atlas.Who,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +125,7 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 	soon(t, "HLS", func() bool { return hlsReady(cfg)(t.Context()) == nil })
 
 	// /stream, and a player before it.
-	opt := stream.Options{URL: master, Log: log, Wait: time.Minute}
+	opt := stream.Options{URL: master, Log: log, Wait: time.Minute, Who: atlas.Who}
 	fan := streams.New(opt, streams.Main(opt, func() station.Track { return station.Track{} }), nil)
 	during(t, "stream", fan.Main.Run)
 	control := httptest.NewServer(fan.Main)
@@ -119,22 +139,24 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 		playHLS(t, []string{"http://" + config.Local(cfg.Ports.HLS) + "/main/index.m3u8", player.URL + front.HLSPrefix + "main/index.m3u8"}[i%2])
 	}
 	for range direct {
-		play(t, control.URL+"/stream", "")
+		play(t, control.URL+"/stream", "okhttp/4", "41.33.1.2")
 	}
 	for range proxied {
-		play(t, player.URL+"/stream", "")
+		play(t, player.URL+"/stream", "AppleCoreMedia/1.0 (iPhone; U)", "203.0.113.7")
 	}
 	for range mount {
-		play(t, master, "VLC/3.0.18")
+		play(t, master, "VLC/3.0.18", "")
 	}
-	play(t, master, "athir-guard")
+	play(t, master, "athir-guard", "")
 
 	db, err := store.Open(t.Context(), filepath.Join(dir, "athir.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	count, err := openTelemetry(t.Context(), cfg, log, db, onnode.NewHolder(cfg, log), func() *scheduler.View { return &scheduler.View{} }, fan, func(context.Context) error { return nil }, func(string, any) {}, func(telemetry.Milestone) {}, func() ([]string, uint64) { return nil, 0 })
+	o := countingOptions(cfg, log, db, fan, func() *scheduler.View { return &scheduler.View{} }, func(string, any) {}, func() ([]string, uint64, census.Crowd) { return nil, 0, census.Crowd{} })
+	o.Reached, o.Atlas = func(telemetry.Milestone) {}, atlas
+	count, err := ontelemetry.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +167,11 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 		if c.Parts != want || c.Listeners != hls || c.Source != "athir" {
 			return fmt.Errorf("counted %+v by %q: %+v, want %+v", c.Listeners, c.Source, c.Parts, want)
 		}
+		devices := map[string]int{"bot": hls, "android": direct, "iphone": proxied, "player": mount} // Go's client is a robot
+		countries := map[string]int{"EG": direct, "JO": proxied, "ZZ": hls + mount}
+		if !maps.Equal(c.Crowd.Devices, devices) || !maps.Equal(c.Crowd.Countries, countries) {
+			return fmt.Errorf("of kinds %v, want %v and %v", c.Crowd, devices, countries)
+		}
 		// Each of them takes the same stream: the ways differ by their listeners only.
 		b := c.Bandwidth
 		if ratio := (b.Icecast / mount) / (b.Stream / (direct + proxied)); b.Stream == 0 || ratio < 0.5 || ratio > 2 {
@@ -154,14 +181,17 @@ func TestEveryListenerIsCountedOnce(t *testing.T) {
 	})
 }
 
-// play takes audio until the test ends.
-func play(t *testing.T, address, agent string) {
+// play takes audio until the test ends; from is whom a proxy on this machine passes it on for.
+func play(t *testing.T, address, agent, from string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("User-Agent", agent)
+	if from != "" {
+		req.Header.Set("X-Forwarded-For", from)
+	}
 	transport := &http.Transport{DisableKeepAlives: true}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {

@@ -18,6 +18,7 @@ type Config struct {
 	Language       string      `koanf:"language"`
 	Timezone       Zone        `koanf:"timezone"`
 	Media          string      `koanf:"media"`
+	KeepEdits      bool        `koanf:"keep_edits"`
 	Bind           string      `koanf:"bind"`
 	StationKey     string      `koanf:"station_key"`
 	Open           bool        `koanf:"open"`
@@ -28,6 +29,7 @@ type Config struct {
 	Rotated        []string    `koanf:"rotated"` // see Rotation
 	People         People      `koanf:"people"`
 	CORSOrigins    []string    `koanf:"cors_origins"`
+	GeoIPFile      string      `koanf:"geoip_file"`
 	Limits         Limits      `koanf:"limits"`
 	Connections    Connections `koanf:"connections"`
 	Ports          Ports       `koanf:"ports"`

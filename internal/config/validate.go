@@ -31,6 +31,7 @@ func (c *Config) Validate() error {
 	for name, key := range c.keys() {
 		check(printable(key), "%s: must be printable ASCII without spaces, quotes or backslashes", name)
 	}
+	check(c.GeoIPFile == "" || filepath.IsAbs(c.GeoIPFile) && oneLine(c.GeoIPFile), "geoip_file: must be the absolute path of a database of countries (MMDB), or empty for none")
 	check(c.Playout.Emergency == "" || filepath.IsAbs(c.Playout.Emergency), "playout.emergency: must be an absolute path")
 	wrong = append(wrong, c.HLS.validateRelays()...)
 	check(c.HLS.Sessions || c.HLS.MediaMTX == "", "hls.sessions: must be true with hls.mediamtx, which has sessions always")

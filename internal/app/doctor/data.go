@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/onair/playlist"
 )
@@ -24,6 +26,9 @@ func (o Options) dataChecks(now alive) []check {
 		{"playlist", usual, func(context.Context) Result {
 			items, err := readPlaylist(cfg.Playlist())
 			return judgePlaylist(cfg.Playlist(), items, err)
+		}},
+		{"countries", usual, func(context.Context) Result {
+			return judgeCountries(census.OpenAtlas(slog.New(slog.DiscardHandler), cfg.GeoIPFile).State(), time.Now())
 		}},
 		{"backup", usual, func(context.Context) Result {
 			dir := cfg.BackupDir()
@@ -163,4 +168,20 @@ func judgeBackup(dir string, newest, now time.Time, err error) Result {
 		return warning(remedy, "the newest backup in %s is %s old", dir, fmt.Sprintf("%.0f hours", now.Sub(newest).Hours()))
 	}
 	return well("the newest is %.0f hours old", now.Sub(newest).Hours())
+}
+
+// oldCountries is after what time a database of countries tells many listeners wrongly.
+const oldCountries = 183 * 24 * time.Hour
+
+func judgeCountries(state census.State, now time.Time) Result {
+	const remedy = "fetch the file anew, or leave geoip_file empty (docs/telemetry.md)"
+	switch {
+	case state.File == "":
+		return skipped("geoip_file is not set")
+	case state.Problem != "":
+		return warning(remedy, "countries of listeners are not told: %s: %s", state.File, state.Problem)
+	case now.Sub(state.BuiltAt) > oldCountries:
+		return warning(remedy, "%s is of %s", state.File, state.BuiltAt.Format(time.DateOnly))
+	}
+	return well("%s is of %s", state.File, state.BuiltAt.Format(time.DateOnly))
 }

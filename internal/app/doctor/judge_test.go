@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/testkit"
@@ -181,6 +182,11 @@ func TestEveryVerdict(t *testing.T) {
 		{judgeRelays(relayed("", "a:1", "b:1"), []string{"b:1"}), Warning, "do not answer: b:1", "ports.hls"},
 		{judgeRelays(relayed("b", "a:1"), nil), Wrong, "not the node at b", "set hls.relay: [a:1, b:1]"},
 		{judgeRelays(relayed("b", "a:1", "b:1"), nil), OK, "answer", ""},
+		{judgeCountries(census.State{}, now), Skipped, "geoip_file", ""},
+		{judgeCountries(census.State{File: "c.mmdb", Problem: "there is no such file"}, now), Warning, "c.mmdb: there is no such file", "docs/telemetry.md"},
+		{judgeCountries(census.State{File: "c.mmdb", On: true, BuiltAt: now.AddDate(0, -7, 0)}, now), Warning, "c.mmdb is of", "anew"},
+		{judgeCountries(census.State{File: "c.mmdb", On: true, BuiltAt: now.AddDate(0, -1, 0)}, now), OK, "c.mmdb is of", ""},
+
 		{judgeBackup("/b", now.Add(-5*time.Hour), now, nil), OK, "5 hours", ""},
 		{judgeBackup("/b", now.Add(-80*time.Hour), now, nil), Warning, "80 hours", "log"},
 		{judgeBackup("/b", time.Time{}, now, nil), Warning, "no backup", "log"},

@@ -30,6 +30,7 @@ import (
 	"github.com/athir-radio/athir/internal/library/lists"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/library/overlay"
+	"github.com/athir-radio/athir/internal/live/carts"
 	"github.com/athir-radio/athir/internal/live/publisher"
 	"github.com/athir-radio/athir/internal/onair/channels"
 	"github.com/athir-radio/athir/internal/onair/guard"
@@ -44,7 +45,7 @@ func Schemas() []store.Schema {
 		jobs.Schema(), webhooks.Schema(), mastering.Schema(),
 		scheduler.Schema(), channels.Schema(), guard.Schema(), people.Schema(),
 		media.Schema(), overlay.Schema(), aircopy.Schema(), catalog.Schema(), lists.Schema(), intake.Schema(), content.Schema(), duplicates.Schema(),
-		publisher.Schema(),
+		publisher.Schema(), carts.Schema(),
 		chat.Schema(), feedback.Schema(), requests.Schema(), social.Schema(), telemetry.Schema(), webpush.Schema(),
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 	"github.com/athir-radio/athir/internal/node/remote"
 	"github.com/athir-radio/athir/internal/web/edge"
@@ -299,12 +300,12 @@ func TestAnEdgeSpeaksForItsListenersAlone(t *testing.T) {
 		t.Errorf("carried out: %q", got)
 	}
 
-	edge.TellPresence(b, "cairo-2", "control", edge.Presence{Clients: 3}, edge.HLS{Listeners: 2, Bytes: 1000}) // in the control plane's own name
+	edge.TellPresence(b, "cairo-2", "control", edge.Presence{Clients: 3}, edge.HLS{Listeners: 2, Bytes: 1000, Crowd: census.Crowd{Devices: map[string]int{"iphone": 2}}}) // in the control plane's own name
 	present.Heard("control", edge.Presence{Clients: 4})
 	for sum.Clients != 7 {
 		sum = testkit.Receive(t, "both are counted", told)
 	}
-	if ids, sent := present.HLS(); len(ids) != 2 || sent != 1000 {
+	if ids, sent, crowd := present.HLS(); len(ids) != 2 || sent != 1000 || crowd.Devices["iphone"] != 2 || crowd.Countries["ZZ"] != 2 {
 		t.Errorf("listeners of HLS at the edge: %q, %d bytes", ids, sent)
 	}
 	refused, _ := cfg.EdgeCredential("giza")

@@ -20,7 +20,9 @@ import (
 	"github.com/athir-radio/athir/internal/kit/bus"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/kit/store"
+	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/live/carts"
 	"github.com/athir-radio/athir/internal/live/publisher"
 	"github.com/athir-radio/athir/internal/live/registry"
 	"github.com/athir-radio/athir/internal/live/takeover"
@@ -45,6 +47,7 @@ type Live struct {
 	recordings wire.Recordings
 	figures    *takeover.Phones
 	audience   *takeover.Audience
+	carts      *carts.Carts
 }
 
 // Options of Live. All are required.
@@ -59,6 +62,7 @@ type Options struct {
 	InnerMost int64
 	NodeTime  func(time.Time) time.Time // converts a time of the node's clock to ours
 	Airs      func(rel string) string   // the path of what airs for a track of the library
+	Library   func() *media.Snapshot
 	View      func() *scheduler.View
 	Listeners func() int // the station's, now
 	Told      func(takeover.Event)
@@ -68,7 +72,7 @@ type Options struct {
 func Open(ctx context.Context, o Options) (*Live, error) {
 	cfg, log, view, clock := o.Config, o.Log, o.View, &wire.Clock{Measured: o.NodeTime}
 	l := &Live{
-		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk, false), News: o.Inner(doors.Desk, true), Pieces: o.InnerMost > 0}, airs: o.Airs, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP, false), Clock: clock},
+		cfg: cfg, desk: wire.Desk{RoundTripper: o.Inner(doors.Desk, false), News: o.Inner(doors.Desk, true), Pieces: o.InnerMost > 0, Clock: clock}, airs: o.Airs, phones: wire.Phones{RoundTripper: o.Inner(doors.WHIP, false), Clock: clock},
 		relay: wire.Relay{RoundTripper: o.Inner(doors.Relay, false)}, recordings: wire.Recordings{RoundTripper: o.Inner(doors.Desk, false), Piece: o.InnerMost, Clock: clock},
 	}
 	var err error
@@ -98,6 +102,11 @@ func Open(ctx context.Context, o Options) (*Live, error) {
 		Log: log, Takeover: l.takeover, Listeners: o.Listeners, Stream: l.streams.SetListeners, Recording: l.recordings.SetListeners,
 	})
 	l.door = takeover.Door{Takeover: l.takeover, Accounts: l.publishers, Air: func() takeover.Air { return heardNow(view(), o.Listeners()) }}
+	if l.carts, err = carts.Open(ctx, carts.Options{
+		Log: log, DB: o.DB, Desk: l.desk, Report: l.takeover.Report, Find: (&cartFiles{library: o.Library, airs: o.Airs, remote: cfg.Node.Remote}).find,
+	}); err != nil {
+		return nil, err
+	}
 	return l, nil
 }
 
@@ -107,6 +116,7 @@ func (l *Live) Run(ctx context.Context) error {
 	g.Go(func() error { return l.takeover.Run(ctx) })
 	g.Go(func() error { return l.figures.Run(ctx) })
 	g.Go(func() error { return l.audience.Run(ctx) })
+	g.Go(func() error { return l.carts.Run(ctx) })
 	return g.Wait()
 }
 
@@ -118,7 +128,7 @@ func (l *Live) Announced() bool { return l.takeover.Announced() }
 func (l *Live) Surface() *api.Live {
 	return &api.Live{
 		Takeover: liveDesk{takeover.Studio{Takeover: l.takeover}, l}, Registry: l.streams, Publishers: liveAccounts{l.publishers}, Phones: l.phones,
-		Recordings: liveRecordings{l.recordings, l.cfg.InboxDir()}, Listen: l.listen, Door: l.door,
+		Recordings: liveRecordings{l.recordings, l.cfg.InboxDir()}, Carts: l.carts, Listen: l.listen, Door: l.door,
 		Figures:   api.LiveFigures{Status: l.takeover.Status, Phones: l.figures.Figures, Streams: l.registered},
 		Entrances: entrances(l.cfg),
 	}

@@ -76,11 +76,11 @@ func (h *Holder) Moved() (moved <-chan struct{}, cancel func()) { return h.moved
 func (h *Holder) HLS(log *slog.Logger) http.Handler {
 	at := map[string]http.Handler{}
 	for _, host := range []string{h.Host(), h.cfg.Node.Host, h.cfg.Node.Spare} {
-		relay := config.Local(h.cfg.Ports.HLS)
+		relay, token := config.Local(h.cfg.Ports.HLS), (func() string)(nil)
 		if host != "" {
-			relay = net.JoinHostPort(host, strconv.Itoa(h.cfg.Ports.HLS))
+			relay, token = net.JoinHostPort(host, strconv.Itoa(h.cfg.Ports.HLS)), h.cfg.BusToken
 		}
-		at[host] = front.HLS(log, relay)
+		at[host] = front.HLS(log, relay, token)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { at[h.Host()].ServeHTTP(w, r) })
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
@@ -38,6 +39,7 @@ type book struct {
 type minute struct {
 	at time.Time
 	sums
+	crowd census.Crowd // sums over the samples
 }
 
 func (b *book) add(c Count) {
@@ -46,7 +48,9 @@ func (b *book) add(c Count) {
 		b.minutes = append(b.minutes, minute{at: at})
 		b.minutes = b.minutes[max(0, len(b.minutes)-mostPending):]
 	}
-	b.minutes[len(b.minutes)-1].add(c)
+	m := &b.minutes[len(b.minutes)-1]
+	m.add(c)
+	m.crowd.Join(c.Crowd)
 }
 
 func (b *book) aired(all []Aired) {
@@ -89,6 +93,9 @@ func (b *book) write(ctx context.Context, m marks, now time.Time) error {
 				}
 			}
 		}
+		if err := b.keepCrowd(ctx, tx); err != nil {
+			return err
+		}
 		for _, a := range b.heard {
 			if err := keepAired(ctx, tx, a); err != nil {
 				return err
@@ -130,18 +137,24 @@ func keepAired(ctx context.Context, tx *sql.Tx, a Aired) error {
 	start := sql.NullInt64{Int64: int64(a.Start), Valid: a.Counted}
 	end := sql.NullInt64{Int64: int64(a.End), Valid: a.Counted}
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO telemetry_airings (id, started, ended, path, title, artist, category, type, kind, n, total, at_start, at_end, came, went)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO telemetry_airings (id, started, ended, path, title, artist, category, type, kind, n, total, at_start, at_end, came, went, album, isrc, label, composer)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET ended = excluded.ended, n = excluded.n, total = excluded.total,
 			at_start = excluded.at_start, at_end = excluded.at_end, came = excluded.came, went = excluded.went`,
 		a.ID, a.StartedAt.UnixMilli(), ended, []byte(a.Path), a.Title, a.Artist, a.Category, a.Type, a.Kind,
-		a.samples, a.sum, start, end, a.Came, a.Went)
+		a.samples, a.sum, start, end, a.Came, a.Went, a.Album, a.ISRC, a.Label, a.Composer)
 	return err
 }
 
 func prune(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	for _, by := range []By{Minute, Hour, Day} {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM telemetry_history WHERE by = ? AND at < ?`, by, now.Add(-by.Kept()).UnixMilli()); err != nil {
+			return err
+		}
+		if by == Minute {
+			continue // no crowd is kept by the minute
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM telemetry_crowd WHERE by = ? AND at < ?`, by, now.Add(-by.Kept()).UnixMilli()); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,8 @@ package telemetry
 import (
 	"context"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/census"
 )
 
 // Every is the period of the listener poll, as the mission sets it.
@@ -27,6 +29,8 @@ type Reading struct {
 	// BytesSent is what all listeners got since the server's start. BytesEach is
 	// what each of them got, where only that is known.
 	BytesSent, BytesEach uint64
+	// Crowd is of what kinds they are, as far as the server tells.
+	Crowd census.Crowd
 }
 
 // Source is one server that can be asked.

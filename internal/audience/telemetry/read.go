@@ -45,14 +45,15 @@ func (b *book) recent(ctx context.Context, now time.Time) ([]StatsPoint, error) 
 	return out, err
 }
 
-const airedColumns = `id, started, ended, path, title, artist, category, type, kind, n, total, at_start, at_end, came, went`
+const airedColumns = `id, started, ended, path, title, artist, category, type, kind, n, total, at_start, at_end, came, went, album, isrc, label, composer`
 
 func scanAired(row interface{ Scan(into ...any) error }) (Aired, error) {
 	var a Aired
 	var started, ended int64
 	var path []byte
 	var start, end sql.NullInt64
-	err := row.Scan(&a.ID, &started, &ended, &path, &a.Title, &a.Artist, &a.Category, &a.Type, &a.Kind, &a.samples, &a.sum, &start, &end, &a.Came, &a.Went)
+	err := row.Scan(&a.ID, &started, &ended, &path, &a.Title, &a.Artist, &a.Category, &a.Type, &a.Kind, &a.samples, &a.sum, &start, &end, &a.Came, &a.Went,
+		&a.Album, &a.ISRC, &a.Label, &a.Composer)
 	a.Path, a.StartedAt = string(path), time.UnixMilli(started)
 	if ended != 0 {
 		a.EndedAt = time.UnixMilli(ended)
@@ -94,7 +95,7 @@ func (b *book) lastAiring(ctx context.Context) (tracker, error) {
 	if err != nil || len(all) == 0 {
 		return tracker{}, err
 	}
-	return tracker{now: &all[0]}, nil
+	return tracker{now: &all[0], restored: true}, nil
 }
 
 func (b *book) marks(ctx context.Context) (marks, error) {

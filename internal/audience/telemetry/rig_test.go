@@ -25,6 +25,8 @@ type house struct {
 	hls, ice, stream *Reading
 	air              []Airing
 	reached          []Milestone
+	known            map[string]Release // the library
+	replaced         map[string]string  // title of what is in a file by now
 	db               *store.DB
 	mu               sync.Mutex
 	told             []Stats
@@ -74,6 +76,11 @@ func (h *house) open() {
 		Log: slog.New(slog.DiscardHandler), DB: h.db, Zone: h.zone, Now: func() time.Time { return h.now },
 		HLS: h.source("athir", &h.hls), Icecast: h.source("icecast", &h.ice), Stream: h.source("stream", &h.stream),
 		Air: func() []Airing { return h.air },
+		Known: func(path, title, _ string) (Release, bool) {
+			r, there := h.known[path]
+			other, replaced := h.replaced[path]
+			return r, there && (!replaced || other == title)
+		},
 		Tell: func(event string, payload any) {
 			h.mu.Lock()
 			defer h.mu.Unlock()

@@ -4,7 +4,7 @@
 //
 // It counts sessions, not requests, each of them once; the station's own
 // connections to the streaming server do not count. A listener with two players
-// counts twice. Neither addresses nor ids are stored.
+// counts twice. Neither addresses nor ids are stored; of devices and countries the sums alone.
 package telemetry
 
 import (
@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/store"
 )
 
@@ -40,6 +41,10 @@ type Options struct {
 
 	// Air returns what is and was on air, newest first.
 	Air func() []Airing
+	// Known is what the library has by now of the recording in a file: it fills in what was not
+	// known when that aired. False for a file that there is not, and for one that has another
+	// title or artist by now, which is another recording. Nil: nothing is filled in.
+	Known func(path, title, artist string) (Release, bool)
 	// Tell sends an event to every listener. It does not block.
 	Tell func(event string, payload any)
 	// Reached is called for each milestone, once it is on disk. It does not block.
@@ -70,6 +75,9 @@ type Count struct {
 	Parts     Parts
 	Bandwidth Bandwidth
 	At        time.Time
+	// Crowd is of what kinds all listeners are: as many by device and by country as
+	// Parts.Total.
+	Crowd census.Crowd
 	// TuneIns and TuneOuts are listeners who came and left since Open.
 	TuneIns, TuneOuts uint64
 
@@ -88,6 +96,11 @@ type Telemetry struct {
 	onAir   tracker
 	marks   marks
 	updates updates
+	// When it was last looked for what airings lack, and up to which path.
+	filled   time.Time
+	filledTo []byte
+
+	reports chan struct{} // held while months of airings are read: see report
 }
 
 // Open reads the stored airings, milestones and history.
@@ -97,7 +110,7 @@ func Open(ctx context.Context, opt Options) (*Telemetry, error) {
 	}
 	t := &Telemetry{
 		opt: opt, hls: part{source: opt.HLS}, ice: part{source: opt.Icecast}, stream: part{source: opt.Stream},
-		book: book{db: opt.DB, zone: opt.Zone},
+		book: book{db: opt.DB, zone: opt.Zone}, reports: make(chan struct{}, 1),
 	}
 	t.latest.Store(&Count{})
 	var err error
@@ -169,6 +182,9 @@ func (t *Telemetry) count(now time.Time) Count {
 	c.Parts.Total = c.Parts.HLS + c.Parts.Stream + c.Parts.Icecast
 	c.Bandwidth = Bandwidth{HLS: t.hls.bits, Stream: t.stream.bits, Icecast: t.ice.bits}
 	c.Bandwidth.Total = c.Bandwidth.HLS + c.Bandwidth.Stream + c.Bandwidth.Icecast
+	for _, p := range []*part{&t.hls, &t.stream, &t.ice} {
+		c.Crowd.Join(p.last.Crowd.Fit(p.last.Listeners))
+	}
 	c.came = t.hls.came + t.stream.came + t.ice.came
 	c.went = t.hls.went + t.stream.went + t.ice.went
 	before := t.latest.Load()
@@ -207,5 +223,7 @@ func (t *Telemetry) flush(ctx context.Context) {
 	t.book.aired(t.onAir.open())
 	if err := t.book.write(ctx, t.marks, t.opt.Now()); err != nil {
 		t.opt.Log.Warn("listener counts not saved, will try again in a minute", "err", err)
+		return
 	}
+	t.fill(ctx)
 }

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/port"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -116,4 +117,10 @@ func derived(password, what string) string {
 	h := hmac.New(sha256.New, []byte(password))
 	h.Write([]byte(what))
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Who classifies a listener; a nil Atlas knows no country. An address that the server got from
+// a proxy on its own machine is that machine's, of which nothing is known.
+func (l Listener) Who(atlas *census.Atlas) census.Who {
+	return census.Who{Device: census.DeviceOf(l.UserAgent), Country: atlas.Country(l.Address)}
 }

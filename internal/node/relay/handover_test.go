@@ -366,13 +366,13 @@ func TestASocketIsHandedOver(t *testing.T) {
 func TestSessionsGoOnInAnotherProgram(t *testing.T) {
 	before := newSessions(limits, []byte("key"), noon)
 	at := noon.Add(time.Second)
-	evicted, _ := before.begin(at)
+	evicted, _ := before.begin(at, nil)
 	for range 3 {
-		_, _ = before.begin(at)
+		_, _ = before.begin(at, nil)
 	}
-	heard, _ := before.begin(at)
+	heard, _ := before.begin(at, nil)
 	before.hear(heard, at)
-	fresh, _ := before.begin(at)
+	fresh, _ := before.begin(at, nil)
 
 	after := newSessions(limits, []byte("made anew, for the disk is full"), at.Add(time.Second))
 	after.resume(gobbed(t, before.estate()))
@@ -380,10 +380,10 @@ func TestSessionsGoOnInAnotherProgram(t *testing.T) {
 	if n, begun := after.counts(at); n != 1 || begun != 6 {
 		t.Errorf("%d listeners of %d sessions", n, begun)
 	}
-	if after.touch(evicted, at) || !after.touch(heard, at) || !after.touch(fresh, at) {
+	if after.touch(evicted, at, nil) || !after.touch(heard, at, nil) || !after.touch(fresh, at, nil) {
 		t.Error("the evicted is taken up, or another is not")
 	}
-	if after.touch(heard, at.Add(limits.back+time.Second)) {
+	if after.touch(heard, at.Add(limits.back+time.Second), nil) {
 		t.Error("an ended session was taken up")
 	}
 }

@@ -31,15 +31,18 @@ type output struct {
 	fresh    func() bool // the window is recent enough to start listening with
 	open     bool        // see Options.Uncounted
 	edge     func(token string) bool
+	front    func(token string) bool
 	stage    *stage // nil at an edge
 }
 
 func newOutput(o Options, w *window, secret []byte, now time.Time) *output {
-	return &output{
-		log: o.Log, window: w, count: &counters{}, open: o.Uncounted, edge: o.Edge,
+	out := &output{
+		log: o.Log, window: w, count: &counters{}, open: o.Uncounted, edge: o.Edge, front: o.Front,
 		sessions: newSessions(sessionLimits{fresh: o.SessionFresh, idle: o.SessionIdle, back: o.SessionReturn, most: o.MaxSessions}, secret, now),
 		begins:   client.NewLimits(o.SessionBurst, o.SessionEvery, time.Now),
 	}
+	out.sessions.who = o.Who
+	return out
 }
 
 // hlsHandler serves listeners. There is no Access-Control header: the page and
@@ -60,6 +63,7 @@ func (o *output) hlsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+MainPath+"/{file}", func(w http.ResponseWriter, r *http.Request) { o.serveFile(w, r, r.PathValue("file")) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.passedOn(r)
 		// What a player asks for needs no routing; the mux answers all else.
 		if name, ours := strings.CutPrefix(r.URL.Path, "/"+MainPath+"/"); ours && r.Method == http.MethodGet && plain(name) {
 			o.serveFile(w, r, name)
@@ -67,6 +71,20 @@ func (o *output) hlsHandler() http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// passedOn has a request that the control plane passes on from another machine count for the
+// address that it names, as one of a proxy on this machine does: all listeners by that door
+// would else be of the control plane's country, and share its limit of new sessions.
+func (o *output) passedOn(r *http.Request) {
+	token := r.Header.Get(client.FrontHeader)
+	if token == "" {
+		return
+	}
+	r.Header.Del(client.FrontHeader)
+	if r.Header.Get("X-Forwarded-For") != "" && o.front != nil && o.front(token) {
+		r.RemoteAddr = "127.0.0.1:0"
+	}
 }
 
 // plain reports whether a name is of the kind that our playlists hold.
@@ -98,7 +116,7 @@ func (o *output) serveFile(w http.ResponseWriter, r *http.Request, name string) 
 		o.serveMaster(counted, r, query)
 	case !playlist && !strings.HasSuffix(name, ".ts"):
 		http.NotFound(w, r)
-	case !o.sessions.touch(token, time.Now()):
+	case !o.sessions.touch(token, time.Now(), r):
 		o.count.refused.Add(1)
 		refuse(w, http.StatusUnauthorized, "no session: begin with "+masterName)
 	case name == mediaName:
@@ -127,7 +145,7 @@ func (o *output) presented(r *http.Request, query url.Values) string {
 
 func (o *output) serveMaster(w http.ResponseWriter, r *http.Request, query url.Values) {
 	w.Header().Set("Cache-Control", "no-store")
-	if token := o.presented(r, query); token != "" && o.sessions.touch(token, time.Now()) {
+	if token := o.presented(r, query); token != "" && o.sessions.touch(token, time.Now(), r) {
 		o.writeMaster(w, r, query.Get(sessionQuery))
 		return
 	}
@@ -150,7 +168,7 @@ func (o *output) serveMaster(w http.ResponseWriter, r *http.Request, query url.V
 		refuse(w, http.StatusTooManyRequests, "too many new sessions from this address")
 		return
 	}
-	token, ok := o.sessions.begin(time.Now())
+	token, ok := o.sessions.begin(time.Now(), r)
 	if !ok {
 		o.count.busy.Add(1)
 		w.Header().Set("Retry-After", "10")

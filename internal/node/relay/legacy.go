@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/bluenviron/mediacommon/v2/pkg/codecs/mpeg4audio"
+
+	"github.com/athir-radio/athir/internal/kit/census"
 )
 
 // The parts of the relay as they are left to the next program.
@@ -182,8 +184,9 @@ type legacySessions struct {
 }
 
 type legacySession struct {
-	Token []byte
-	Seen  time.Time
+	Token           []byte
+	Seen            time.Time
+	Device, Country string // empty: the program before did not tell
 }
 
 func (t *sessions) estate() legacySessions {
@@ -195,7 +198,7 @@ func (t *sessions) estate() legacySessions {
 func leaveSessions(from *list.List) (out []legacySession) {
 	for e := from.Front(); e != nil; e = e.Next() {
 		s := e.Value.(*session)
-		out = append(out, legacySession{Token: s.token[:], Seen: s.seen})
+		out = append(out, legacySession{Token: s.token[:], Seen: s.seen, Device: s.who.Device.String(), Country: s.who.Country.String()})
 	}
 	return out
 }
@@ -217,6 +220,8 @@ func (t *sessions) revive(into *list.List, all []legacySession, heard bool) {
 		}
 		s := &session{token: rawToken(l.Token), seen: l.Seen, heard: heard}
 		s.id = s.token.id()
+		s.who.Device, _ = census.DeviceNamed(l.Device)
+		s.who.Country = census.CountryNamed(l.Country)
 		t.byID[s.id] = into.PushBack(s)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bluenviron/gohlslib/v2/pkg/playlist"
 
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/retry"
 )
@@ -61,7 +62,9 @@ type MirrorOptions struct {
 	Uncounted bool
 	// SessionBurst is Options.SessionBurst.
 	SessionBurst int
-	Log          *slog.Logger
+	// Who is Options.Who.
+	Who func(*http.Request) census.Who
+	Log *slog.Logger
 }
 
 const (
@@ -83,7 +86,7 @@ func usualWaits() waits { return waits{list: 2 * time.Second, segment: 10 * time
 
 // NewMirror makes a Mirror. It fetches nothing until Pull or Run.
 func NewMirror(o MirrorOptions) *Mirror {
-	opts := Options{Log: o.Log, Uncounted: o.Uncounted, SessionBurst: o.SessionBurst}.withDefaults()
+	opts := Options{Log: o.Log, Uncounted: o.Uncounted, SessionBurst: o.SessionBurst, Who: o.Who}.withDefaults()
 	secret := make([]byte, sha256.Size) // nobody's, until the relay says which
 	_, _ = rand.Read(secret)            // never fails (crypto/rand)
 	m := &Mirror{
@@ -111,10 +114,10 @@ func NewMirror(o MirrorOptions) *Mirror {
 // Handler serves what the relay's address does, below the same path.
 func (m *Mirror) Handler() http.Handler { return m.hlsHandler() }
 
-// Listening counts who listens here.
-func (m *Mirror) Listening() int {
-	n, _ := m.sessions.counts(time.Now())
-	return n
+// Listening counts who listens here, and of what kinds they are.
+func (m *Mirror) Listening() (int, census.Crowd) {
+	ids, kinds := m.sessions.listening(time.Now())
+	return len(ids), kinds.Crowd()
 }
 
 // Fetched counts the bytes of playlists and segments that came from the relay.

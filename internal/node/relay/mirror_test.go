@@ -107,7 +107,7 @@ func TestAMirrorFetchesEachSegmentOnce(t *testing.T) {
 		})
 	}
 	everybody.Wait()
-	if n := m.Listening(); n != len(heard) {
+	if n, _ := m.Listening(); n != len(heard) {
 		t.Errorf("%d listen, want %d", n, len(heard))
 	}
 	if s.Snapshot().Sessions != 0 {
@@ -169,7 +169,7 @@ func TestAListenerGoesOnAtAnotherEdge(t *testing.T) {
 	onAir(t, s)
 	one, two := mirror(t, s.HLSAddr().String(), edgeToken), mirror(t, s.HLSAddr().String(), edgeToken)
 	guess := newSessions(sessionLimits{fresh: time.Minute, most: 9}, nil, time.Now())
-	forged, _ := guess.begin(time.Now())
+	forged, _ := guess.begin(time.Now(), nil)
 	if r, _ := get(t, two.file(mediaName+"?session="+forged)); r.StatusCode != 401 {
 		t.Errorf("a session signed with no key, before the relay was asked: %d", r.StatusCode)
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/census"
 )
 
 // pathList is MediaMTX's APIPathList (internal/defs/api_path.go of v1.20), the
@@ -33,6 +35,9 @@ type pathItem struct {
 	BytesReceived uint64      `json:"bytesReceived"`
 	BytesSent     uint64      `json:"bytesSent"`
 	LastDataTime  *time.Time  `json:"lastDataTime"` // ours: of the last audio; a watchdog's question
+
+	// Crowd is ours: of what kinds the readers are, where any of them is counted.
+	Crowd *census.Crowd `json:"crowd,omitempty"`
 
 	from string // address of who publishes
 }
@@ -116,7 +121,11 @@ func (s *Server) mainItem(now time.Time) pathItem {
 		item.Tracks2 = []pathTrack{audioTrackInfo("MPEG-4 Audio", state.config.SampleRate, int(state.config.ChannelConfig))}
 		item.setReady(now.Sub(state.lastData) <= fresh && !s.window.end().IsZero(), since)
 	}
-	for _, id := range s.sessions.listening(now) {
+	ids, kinds := s.sessions.listening(now)
+	if crowd := kinds.Crowd(); len(ids) > 0 {
+		item.Crowd = &crowd
+	}
+	for _, id := range ids {
 		item.Readers = append(item.Readers, pathPeer{Type: "hlsSession", ID: id})
 	}
 	return item

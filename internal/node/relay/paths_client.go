@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/athir-radio/athir/internal/kit/census"
 )
 
 // PathListPath is where relay and MediaMTX answer.
@@ -23,6 +25,8 @@ type Path struct {
 	Readers   []Reader  `json:"readers"`
 	BytesSent uint64    `json:"bytesSent"`
 	LastData  time.Time `json:"lastDataTime"` // ours; MediaMTX does not tell
+	// Crowd is of what kinds the readers are; ours too.
+	Crowd census.Crowd `json:"crowd"`
 }
 
 // Reader is one session.

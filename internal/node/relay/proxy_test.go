@@ -3,7 +3,10 @@ package relay
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/census"
+	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/proc"
 	"github.com/athir-radio/athir/internal/kit/testkit"
 )
@@ -89,5 +94,49 @@ func TestTheDocumentedHTTPSProxyKeepsTheSession(t *testing.T) {
 	list, _, _ := strings.Cut(media, "\n200 ")
 	if out := curl("-o", "/dev/null", "-b", jar, base+lastSegment(t, list)); !strings.Contains(out, "200 ") {
 		t.Errorf("segment: %s", out)
+	}
+}
+
+// With the node on another machine, the control plane passes HLS on to it: each listener counts
+// for its own address, at the limit of new sessions and by country, and nobody else's word for
+// an address is believed.
+func TestTheControlPlaneElsewhereNamesItsListeners(t *testing.T) {
+	s, _ := start(t, shortDir(t), func(o *Options) {
+		o.SessionBurst, o.SessionEvery = 1, time.Hour
+		o.Front = func(token string) bool { return token == "control" }
+		o.Who = func(r *http.Request) census.Who {
+			return census.Who{Country: census.CountryNamed(map[string]string{"192.0.2.1": "EG", "192.0.2.2": "JO", "203.0.113.9": "DE"}[client.Address(r)])}
+		}
+	})
+	publish(t, s, 4*time.Second)
+	onAir(t, s)
+	ask := func(token, address string) int {
+		r := httptest.NewRequest(http.MethodGet, "/main/index.m3u8?cookieCheck=1", nil)
+		r.RemoteAddr = "203.0.113.9:4711"
+		r.Header.Set("X-Forwarded-For", address)
+		if token != "" {
+			r.Header.Set(client.FrontHeader, token)
+		}
+		w := httptest.NewRecorder()
+		s.hlsHandler().ServeHTTP(w, r)
+		return w.Code
+	}
+	for i, c := range []struct {
+		token, address string
+		want           int
+	}{
+		{"control", "192.0.2.1", 200}, {"control", "192.0.2.2", 200}, {"control", "10.9.8.7, 192.0.2.2", 429},
+		{"wrong", "192.0.2.3", 200}, {"wrong", "192.0.2.4", 429}, {"", "192.0.2.5", 429},
+	} {
+		if got := ask(c.token, c.address); got != c.want {
+			t.Errorf("%d: %d, want %d", i, got, c.want)
+		}
+	}
+	countries := census.Count{}
+	for e := s.sessions.newcomers.Front(); e != nil; e = e.Next() {
+		countries[e.Value.(*session).who]++
+	}
+	if got := countries.Crowd().Countries; !maps.Equal(got, map[string]int{"EG": 1, "JO": 1, "DE": 1}) {
+		t.Errorf("%v", got)
 	}
 }

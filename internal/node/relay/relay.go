@@ -29,6 +29,8 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/httpend"
 	"github.com/athir-radio/athir/internal/kit/secret"
+
+	"github.com/athir-radio/athir/internal/kit/census"
 )
 
 // MainPath is the name of the path the bridge publishes.
@@ -80,6 +82,13 @@ type Options struct {
 	// Edge reports whether a token is that of an edge, which fetches for listeners of its
 	// own: see Mirror. Nil: there are none.
 	Edge func(token string) bool
+	// Front reports whether a token is the control plane's, which passes listeners on and names
+	// the address of each. Nil: only proxies of this machine are believed.
+	Front func(token string) bool
+
+	// Who classifies the sender of a session's first request, to be counted by the path list;
+	// nil: all are unknown.
+	Who func(*http.Request) census.Who
 
 	// Bound wraps the listener of HLSAddress to limit its connections, before any
 	// request is read; nil: no limit.

@@ -63,7 +63,7 @@ func TestASegmentIsWrittenWhole(t *testing.T) {
 	}
 	audio := strings.Repeat("audio of a segment ", 5000)
 	s.window.add(cut{at: time.Now(), duration: 2 * time.Second, data: []byte(audio)}, false, time.Now())
-	token, _ := s.sessions.begin(time.Now())
+	token, _ := s.sessions.begin(time.Now(), nil)
 	ask := func(method, part string) *writes {
 		r := httptest.NewRequest(method, fmt.Sprintf("/main/seg%d.ts?session=%s", s.window.sequence-1, token), nil)
 		if part != "" {
@@ -95,17 +95,17 @@ func TestASegmentIsWrittenWhole(t *testing.T) {
 func TestAnotherSignatureIsNotTheSession(t *testing.T) {
 	now := time.Now()
 	table := newSessions(sessionLimits{fresh: time.Minute, idle: time.Minute, back: time.Minute, most: 10}, []byte("key"), now)
-	token, _ := table.begin(now)
+	token, _ := table.begin(now, nil)
 	table.hear(token, now)
 	raw, _ := decode(token)
 	for i := range raw {
 		forged := raw
 		forged[i] ^= 1
-		if table.touch(forged.String(), now) {
+		if table.touch(forged.String(), now, nil) {
 			t.Errorf("byte %d changed, and the session goes on", i)
 		}
 	}
-	if !table.touch(token, now) || len(table.listening(now)) != 1 {
+	if !table.touch(token, now, nil) || count(table.listening(now)) != 1 {
 		t.Error("the session itself is gone")
 	}
 }

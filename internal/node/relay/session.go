@@ -10,11 +10,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/file"
 )
 
@@ -62,6 +64,7 @@ type session struct {
 	token rawToken // verified: the next request need only bring the same
 	seen  time.Time
 	heard bool // has fetched a segment
+	who   census.Who
 }
 
 type sessionLimits struct {
@@ -95,6 +98,8 @@ type sessions struct {
 	newcomers *list.List // of *session that have fetched no segment, the last seen in front
 	listeners *list.List // of *session that have, likewise
 	begun     uint64
+	// who classifies the sender of a session's first request; nil: all are unknown.
+	who func(*http.Request) census.Who
 }
 
 func newSessions(limits sessionLimits, secret []byte, now time.Time) *sessions {
@@ -182,24 +187,33 @@ func (t *sessions) signWith(key []byte, also ...[]byte) {
 	t.secret, t.also = key, also
 }
 
-// begin makes a session and returns its token; false when the table is full of
+// whoIs classifies the sender of a request; nil is unknown.
+func (t *sessions) whoIs(r *http.Request) census.Who {
+	if t.who == nil || r == nil {
+		return census.Who{}
+	}
+	return t.who(r)
+}
+
+// begin makes a session of a request and returns its token; false when the table is full of
 // listeners.
-func (t *sessions) begin(now time.Time) (string, bool) {
+func (t *sessions) begin(now time.Time, r *http.Request) (string, bool) {
+	who := t.whoIs(r)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(now)
 	var id sessionID
 	_, _ = rand.Read(id[:])
 	raw := t.token(id, now)
-	if !t.add(raw, now) {
+	if !t.add(raw, now, who) {
 		return "", false
 	}
 	t.begun++
 	return raw.String(), true
 }
 
-// touch reports whether the token is that of a session, and keeps it alive.
-func (t *sessions) touch(token string, now time.Time) bool {
+// touch reports whether the token of a request is that of a session, and keeps it alive.
+func (t *sessions) touch(token string, now time.Time, r *http.Request) bool {
 	raw, ok := decode(token)
 	if !ok {
 		return false
@@ -215,7 +229,7 @@ func (t *sessions) touch(token string, now time.Time) bool {
 	}
 	issued := raw.issued()
 	fromBefore := t.anywhere || !issued.After(t.started) && now.Sub(t.started) <= t.limits.back
-	return fromBefore && t.byID[raw.id()] == nil && t.signed(&raw) && t.add(raw, now)
+	return fromBefore && t.byID[raw.id()] == nil && t.signed(&raw) && t.add(raw, now, t.whoIs(r))
 }
 
 // hear makes the token's session a listener: it is being given a segment.
@@ -231,7 +245,7 @@ func (t *sessions) hear(token string, now time.Time) {
 		return
 	}
 	t.newcomers.Remove(e)
-	t.byID[raw.id()] = t.listeners.PushFront(&session{id: raw.id(), token: raw, seen: now, heard: true})
+	t.byID[raw.id()] = t.listeners.PushFront(&session{id: raw.id(), token: raw, seen: now, heard: true, who: e.Value.(*session).who})
 }
 
 func (t *sessions) listOf(s *session) *list.List {
@@ -247,7 +261,7 @@ const inUse = 10 * time.Second
 
 // add begins a session. A full table drops the oldest that has fetched nothing,
 // else the listener away for longest; false when all are in use.
-func (t *sessions) add(raw rawToken, now time.Time) bool {
+func (t *sessions) add(raw rawToken, now time.Time, who census.Who) bool {
 	if len(t.byID) >= t.limits.most {
 		oldest := t.newcomers.Back()
 		if oldest == nil {
@@ -258,7 +272,7 @@ func (t *sessions) add(raw rawToken, now time.Time) bool {
 		}
 		t.remove(oldest)
 	}
-	t.byID[raw.id()] = t.newcomers.PushFront(&session{id: raw.id(), token: raw, seen: now})
+	t.byID[raw.id()] = t.newcomers.PushFront(&session{id: raw.id(), token: raw, seen: now, who: who})
 	return true
 }
 
@@ -280,21 +294,24 @@ func (t *sessions) expire(from *list.List, since time.Time) {
 	}
 }
 
-// listening returns the ids of the current listeners, the last seen first.
-func (t *sessions) listening(now time.Time) []string {
+// listening returns the ids of the current listeners, the last seen first, and of what kinds
+// they are.
+func (t *sessions) listening(now time.Time) (ids []string, kinds census.Count) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(now)
-	ids := []string{}
+	ids, kinds = []string{}, census.Count{}
 	for e := t.listeners.Front(); e != nil && now.Sub(e.Value.(*session).seen) <= t.limits.idle; e = e.Next() {
-		ids = append(ids, e.Value.(*session).id.String())
+		s := e.Value.(*session)
+		ids = append(ids, s.id.String())
+		kinds[s.who]++
 	}
-	return ids
+	return ids, kinds
 }
 
 func (t *sessions) counts(now time.Time) (listening int, begun uint64) {
-	listening = len(t.listening(now))
+	ids, _ := t.listening(now)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return listening, t.begun
+	return len(ids), t.begun
 }

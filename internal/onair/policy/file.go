@@ -13,10 +13,10 @@ import (
 	"github.com/athir-radio/athir/internal/kit/file"
 )
 
-// read returns the text of the file at path, or enough of one that is too large
-// for parse to say so. It refuses anything but a regular file, which could be
+// read returns the text of the file at path, or one byte more than most of one that is
+// larger. It refuses anything but a regular file, which could be
 // endless or block the start for ever.
-func read(path string) ([]byte, error) {
+func read(path string, most int64) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func read(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	return io.ReadAll(io.LimitReader(file, mostBytes+1))
+	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
 // remove deletes the file at path, durably; one that is not there is no error.

@@ -23,7 +23,7 @@ func TestAFileThatCannotBeWrittenIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.Patch(t.Context(), []byte(`{"AD_EVERY": 9}`)); err != nil {
+	if _, err := o.Patch(t.Context(), "", []byte(`{"AD_EVERY": 9}`)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(dir); err != nil { // the folder is gone

@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,22 +33,32 @@ func (o *Owner) KeepLive(ctx context.Context, raw json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		next, err := o.now.Load().withLive(live)
+		now := o.now.Load()
+		next, err := now.withLive(live)
 		if err != nil {
 			return err
 		}
-		kept := o.kept.Load().clone()
-		kept.Live = live
-		if bytes.Equal(next.Live, o.now.Load().Live) && bytes.Equal(kept.Live, o.kept.Load().Live) {
-			return nil
-		}
-		if err := o.writeLive(kept.Live); err != nil {
-			return fmt.Errorf("keep live streams in the station configuration: %w", err)
-		}
-		o.now.Store(&next)
-		o.kept.Store(&kept)
-		return nil
+		return o.disk.Alone(func() error { return o.putLive(now, next) })
 	})
+}
+
+// putLive writes the member live of next, and then has it in force.
+func (o *Owner) putLive(now *inForce, next settings) error {
+	kept := o.kept.Load().clone()
+	kept.Live = next.Live
+	if bytes.Equal(next.Live, now.Live) && bytes.Equal(kept.Live, o.kept.Load().Live) {
+		return nil
+	}
+	if err := o.writeLive(kept.Live); err != nil {
+		return fmt.Errorf("keep live streams in the station configuration: %w", err)
+	}
+	is := &inForce{next, now.past}
+	if o.books.whole == now {
+		o.books.whole = is
+	}
+	o.now.Store(is)
+	o.kept.Store(&kept)
+	return nil
 }
 
 // withLive is s with another member live, or refused where a later Save could not be read
@@ -67,7 +78,8 @@ func (s settings) withLive(live json.RawMessage) (settings, error) {
 // writeLive replaces one member of the file. It reads the file itself, as somebody may
 // have edited it since the start: only what is kept here is ours to change.
 func (o *Owner) writeLive(live json.RawMessage) error {
-	text, err := read(o.path)
+	text, err := read(o.path, mostBytes)
+	ours := sha256.Sum256(text) == o.books.text
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = []byte("{}"), nil
 	}
@@ -88,6 +100,9 @@ func (o *Owner) writeLive(live json.RawMessage) error {
 	if err := file.WriteAtomic(o.path, text, 0o600); err != nil {
 		return fmt.Errorf("%w: %w", station.ErrUnavailable, err)
 	}
+	if ours {
+		o.books.text = sha256.Sum256(text)
+	}
 	return nil
 }
 
@@ -95,11 +110,15 @@ func (o *Owner) writeLive(live json.RawMessage) error {
 // find the streams again.
 func (o *Owner) removeButLive(live json.RawMessage) error {
 	if live == nil {
-		return remove(o.path)
+		err := remove(o.path)
+		if err == nil {
+			o.books.text = sha256.Sum256(nil)
+		}
+		return err
 	}
 	text, err := render(object{"live": live})
 	if err != nil {
 		return err
 	}
-	return file.WriteAtomic(o.path, text, 0o600)
+	return o.replace(text)
 }

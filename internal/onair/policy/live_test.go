@@ -70,7 +70,7 @@ func TestStreamsOutliveAReset(t *testing.T) {
 	if err := errors.Join(d.Save(t.Context()), d.KeepLive(t.Context(), json.RawMessage(streams))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Reset(t.Context()); err != nil || !d.Saved() {
+	if _, err := d.Reset(t.Context(), ""); err != nil || !d.Saved() {
 		t.Fatalf("%v, saved %v", err, d.Saved())
 	}
 	d.open()

@@ -1,5 +1,6 @@
 // Package policy owns the station configuration: one document, changed by
-// typed merge patches, in force at once, and saved to one file by Save.
+// typed merge patches, in force at once, and kept in one file: with Keep at every
+// change, else by Save. The newest changes can be taken back.
 //
 // It refuses unknown and wrong fields and names every one; a change that is
 // refused, or that the scheduler cannot apply, changes nothing. It does not know
@@ -9,6 +10,7 @@ package policy
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +18,9 @@ import (
 	"maps"
 	"reflect"
 	"sync/atomic"
+	"time"
 
-	"github.com/athir-radio/athir/internal/kit/file"
+	"github.com/athir-radio/athir/internal/kit/turns"
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/station"
 )
@@ -32,14 +35,27 @@ type Owner struct {
 	path  string
 	apply Apply
 	turn  chan struct{} // of capacity 1: holds one while a change is under way
-	now   atomic.Pointer[settings]
+	now   atomic.Pointer[inForce]
 	kept  atomic.Pointer[settings] // what a restart would read
+	keep  *Keeping                 // nil: only Save keeps what is in force
+	disk  turns.Turns[struct{}]    // of writing the files; taken inside turn, never around it
+	books books                    // disk's
+	// unsaved is why what is in force could not be kept; nil as a rule.
+	unsaved atomic.Pointer[error]
+	behind  chan struct{} // of capacity 1: holds one where Run is to write again
+}
+
+// inForce are the settings in force, with the changes that led to them.
+type inForce struct {
+	settings
+	past *past
 }
 
 // Change is what a change did.
 type Change struct {
 	Document Document
-	Rebuilt  bool // the rotation on air was rebuilt because of it
+	ID       int64 // by which it is undone; 0: no setting was changed
+	Rebuilt  bool  // the rotation on air was rebuilt because of it
 	// Lost is what dayparts did that no longer holds: a list replaces the one before it.
 	Lost []rotation.Lost
 }
@@ -48,7 +64,7 @@ type Change struct {
 // gives an error that names it and every wrong field. apply is not called.
 func Open(path string, apply Apply) (*Owner, error) {
 	s := defaults()
-	text, err := read(path)
+	text, err := read(path, mostBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -58,10 +74,16 @@ func Open(path string, apply Apply) (*Owner, error) {
 			return nil, fmt.Errorf("read station configuration %s:\n%w", path, err)
 		}
 	}
-	o := &Owner{path: path, apply: apply, turn: make(chan struct{}, 1)}
-	o.now.Store(&s)
-	o.kept.Store(&s)
+	o := owner(path, apply, &inForce{s, &past{Next: 1}}, &s)
+	o.books.text = sha256.Sum256(text)
 	return o, nil
+}
+
+func owner(path string, apply Apply, now *inForce, kept *settings) *Owner {
+	o := &Owner{path: path, apply: apply, turn: make(chan struct{}, 1), behind: make(chan struct{}, 1), books: books{whole: now, past: now.past}}
+	o.now.Store(now)
+	o.kept.Store(kept)
+	return o
 }
 
 // Check returns what Open would say of a file with this text.
@@ -73,28 +95,27 @@ func Check(text []byte) error {
 // With returns an owner of the same configuration that applies changes by apply,
 // for an applier that needs the opened configuration.
 func (o *Owner) With(apply Apply) *Owner {
-	next := &Owner{path: o.path, apply: apply, turn: make(chan struct{}, 1)}
-	next.now.Store(o.now.Load())
-	next.kept.Store(o.kept.Load())
-	return next
+	out := owner(o.path, apply, o.now.Load(), o.kept.Load())
+	out.books.text = o.books.text
+	return out
 }
 
 // Current returns a copy of the document in force.
 func (o *Owner) Current() Document { return o.now.Load().clone().Document }
 
 // Saved reports whether the document in force is saved.
-func (o *Owner) Saved() bool { return reflect.DeepEqual(o.now.Load(), o.kept.Load()) }
+func (o *Owner) Saved() bool { return reflect.DeepEqual(o.now.Load().settings, *o.kept.Load()) }
 
 // Patch merges a JSON object into the document (RFC 7396): objects deeply,
 // lists whole; null brings a setting's default back and takes a member out of
-// a map. MOOD in it is applied first. Errors: *InvalidError with every wrong
-// field; what Apply returns; ctx's.
-func (o *Owner) Patch(ctx context.Context, patch json.RawMessage) (Change, error) {
+// a map. MOOD in it is applied first. who is kept with the change. Errors:
+// *InvalidError with every wrong field; what Apply returns; ctx's.
+func (o *Owner) Patch(ctx context.Context, who string, patch json.RawMessage) (Change, error) {
 	p, err := parse(patch)
 	if err != nil {
 		return Change{}, err
 	}
-	return o.changed(ctx, func(s settings) (settings, error) { return s.asked(p) })
+	return o.changed(ctx, record{By: who}, func(s settings) (settings, error) { return s.asked(p) })
 }
 
 // asked is s changed by an operator's patch.
@@ -121,47 +142,68 @@ func (s settings) asked(patch object) (settings, error) {
 
 // Mood applies a preset over the operator's own settings; an empty name ends
 // the mood and restores those settings, except any changed since.
-func (o *Owner) Mood(ctx context.Context, name string) (Change, error) {
-	return o.changed(ctx, func(s settings) (settings, error) { return s.inMood(name) })
+func (o *Owner) Mood(ctx context.Context, who, name string) (Change, error) {
+	return o.changed(ctx, record{By: who}, func(s settings) (settings, error) { return s.inMood(name) })
 }
 
 // Singers edits the singer catalog of a category.
-func (o *Owner) Singers(ctx context.Context, e Edit) (Change, error) {
-	return o.changed(ctx, func(s settings) (_ settings, err error) {
+func (o *Owner) Singers(ctx context.Context, who string, e Edit) (Change, error) {
+	return o.changed(ctx, record{By: who}, func(s settings) (_ settings, err error) {
 		s.Document.Singers, err = e.edited("singers", s.Document.Singers)
 		return s, err
 	})
 }
 
 // SetQueries edits the trend queries of a category.
-func (o *Owner) SetQueries(ctx context.Context, e Edit) (Change, error) {
-	return o.changed(ctx, func(s settings) (_ settings, err error) {
+func (o *Owner) SetQueries(ctx context.Context, who string, e Edit) (Change, error) {
+	return o.changed(ctx, record{By: who}, func(s settings) (_ settings, err error) {
 		s.Queries, err = e.edited("queries", s.Queries)
 		return s, err
 	})
 }
 
+// Undo takes a change back, or with 0 the newest that is not: what it replaced is put back,
+// but for what was changed again since, which is left and named. That is a change too, and
+// can be taken back. Errors: station.ErrNotFound; station.ErrConflict where it is taken back
+// already, or nothing of it can be put back; what Patch returns.
+func (o *Owner) Undo(ctx context.Context, who string, id int64) (out Change, left []string, err error) {
+	err = o.inTurn(ctx, func() error {
+		now := o.now.Load()
+		r, err := now.past.find(id)
+		if err != nil {
+			return err
+		}
+		was, err := now.layers()
+		if err != nil {
+			return err
+		}
+		next, kept := r.back(was)
+		if left = kept; equal(next, was) {
+			return fmt.Errorf("all that change %d set was changed again since: %w", r.ID, station.ErrConflict)
+		}
+		out, err = o.change(ctx, record{By: who, Undoes: r.ID}, func(s settings) (settings, error) { return next.settings(s.Live) })
+		var unfit *InvalidError
+		if errors.As(err, &unfit) {
+			return fmt.Errorf("what change %d replaced does not fit what is set now: %s: %w", r.ID, unfit.Fields[0], station.ErrConflict)
+		}
+		return err
+	})
+	if err == nil {
+		o.keepUp()
+	}
+	return out, left, err
+}
+
 // Save writes the document in force to the file.
 func (o *Owner) Save(ctx context.Context) error {
-	return o.inTurn(ctx, func() error {
-		s := o.now.Load()
-		b, err := render(s)
-		if err == nil {
-			err = file.WriteAtomic(o.path, b, 0o600)
-		}
-		if err != nil {
-			return fmt.Errorf("save station configuration: %w: %w", station.ErrUnavailable, err)
-		}
-		o.kept.Store(s)
-		return nil
-	})
+	return o.inTurn(ctx, func() error { return o.disk.Alone(o.write) })
 }
 
 // Reset deletes the file and restores the defaults. Live streams are not a setting: where
 // there are any they stay in force and are all that a new file holds.
-func (o *Owner) Reset(ctx context.Context) (out Change, err error) {
+func (o *Owner) Reset(ctx context.Context, who string) (out Change, err error) {
 	err = o.inTurn(ctx, func() error {
-		out, err = o.change(ctx, func(s settings) (settings, error) {
+		out, err = o.change(ctx, record{By: who}, func(s settings) (settings, error) {
 			next := defaults()
 			next.Live = s.Live
 			return next, nil
@@ -169,28 +211,25 @@ func (o *Owner) Reset(ctx context.Context) (out Change, err error) {
 		if err != nil {
 			return err
 		}
-		s := defaults()
-		s.Live = o.now.Load().Live
-		if err := o.removeButLive(s.Live); err != nil {
-			return fmt.Errorf("the defaults are in force, but the configuration file could not be deleted: %w: %w", station.ErrUnavailable, err)
-		}
-		o.kept.Store(&s)
-		return nil
+		return o.disk.Alone(o.remove)
 	})
 	return out, err
 }
 
-// changed makes one change in its turn.
-func (o *Owner) changed(ctx context.Context, to func(settings) (settings, error)) (out Change, err error) {
+// changed makes one change in its turn, and returns when it is kept, where it is to be.
+func (o *Owner) changed(ctx context.Context, r record, to func(settings) (settings, error)) (out Change, err error) {
 	err = o.inTurn(ctx, func() error {
-		out, err = o.change(ctx, to)
+		out, err = o.change(ctx, r, to)
 		return err
 	})
+	if err == nil {
+		o.keepUp()
+	}
 	return out, err
 }
 
-// change puts a change in force and publishes it, or does neither.
-func (o *Owner) change(ctx context.Context, to func(settings) (settings, error)) (out Change, err error) {
+// change puts a change in force and publishes it, or does neither. r says who makes it.
+func (o *Owner) change(ctx context.Context, r record, to func(settings) (settings, error)) (out Change, err error) {
 	was := o.now.Load()
 	next, err := to(was.clone())
 	if err == nil {
@@ -204,15 +243,32 @@ func (o *Owner) change(ctx context.Context, to func(settings) (settings, error))
 	if err != nil {
 		return out, err
 	}
+	out.Document = next.clone().Document
+	if reflect.DeepEqual(was.settings, next) {
+		return out, nil
+	}
+	is := &inForce{next, was.past}
+	if is.past, err = was.past.after(was.settings, next, r, o.time()); err != nil {
+		return Change{}, err
+	}
 	out.Lost = rotation.LostBetween(was.Config, next.Config)
 	if !reflect.DeepEqual(was.Config, next.Config) {
 		if out.Rebuilt, err = o.apply(ctx, next.clone().Config); err != nil {
 			return Change{}, fmt.Errorf("apply station configuration: %w", err)
 		}
 	}
-	o.now.Store(&next)
-	out.Document = next.clone().Document
+	o.now.Store(is)
+	if is.past != was.past {
+		out.ID = is.past.Next - 1
+	}
 	return out, nil
+}
+
+func (o *Owner) time() time.Time {
+	if o.keep != nil && o.keep.Now != nil {
+		return o.keep.Now()
+	}
+	return time.Now()
 }
 
 func (o *Owner) inTurn(ctx context.Context, do func() error) error {

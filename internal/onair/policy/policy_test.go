@@ -52,7 +52,7 @@ func (d *desk) open() {
 // merged patches and fails the test when that is refused.
 func (d *desk) merged(patch string) policy.Change {
 	d.t.Helper()
-	c, err := d.Patch(context.Background(), json.RawMessage(patch))
+	c, err := d.Patch(context.Background(), "", json.RawMessage(patch))
 	if err != nil {
 		d.t.Fatalf("%s: %v", patch, err)
 	}
@@ -102,7 +102,7 @@ func TestEveryWrongFieldIsNamedByItsPath(t *testing.T) {
 	} {
 		d := newDesk(t)
 		before := d.Current()
-		_, err := d.Patch(t.Context(), json.RawMessage(patch))
+		_, err := d.Patch(t.Context(), "", json.RawMessage(patch))
 		var inv *policy.InvalidError
 		if !errors.As(err, &inv) || !errors.Is(err, station.ErrInvalid) {
 			t.Errorf("%s: got %v", patch, err)
@@ -168,7 +168,7 @@ func TestMoodGoesOverTheOperatorsSettingsAndAwayAgain(t *testing.T) {
 	d := newDesk(t)
 	own := d.merged(`{"GENRE_SPLIT":{"arabic_hits":70,"english":30,"social":null},"MASHUP_CHANCE":0.11,"ROTATION":{"ARTIST_GAP_MS":60000}}`).Document
 	for _, mood := range policy.Moods() {
-		c, err := d.Mood(t.Context(), mood)
+		c, err := d.Mood(t.Context(), "", mood)
 		if err != nil || c.Document.Mood != mood {
 			t.Fatalf("%s: %v", mood, err)
 		}
@@ -177,8 +177,8 @@ func TestMoodGoesOverTheOperatorsSettingsAndAwayAgain(t *testing.T) {
 		}
 	}
 	for _, way := range []func() (policy.Change, error){
-		func() (policy.Change, error) { return d.Mood(t.Context(), "") },
-		func() (policy.Change, error) { return d.Patch(t.Context(), json.RawMessage(`{"MOOD":null}`)) },
+		func() (policy.Change, error) { return d.Mood(t.Context(), "", "") },
+		func() (policy.Change, error) { return d.Patch(t.Context(), "", json.RawMessage(`{"MOOD":null}`)) },
 	} {
 		c, err := way()
 		if err != nil {
@@ -203,7 +203,7 @@ func TestMoodGoesOverTheOperatorsSettingsAndAwayAgain(t *testing.T) {
 	// A whole document that comes back as it was read holds nothing new.
 	whole, _ := json.Marshal(d.Current())
 	d.merged(string(whole))
-	c, err := d.Mood(t.Context(), "")
+	c, err := d.Mood(t.Context(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestMoodWrittenByHandIsApplied(t *testing.T) {
 	if got := d.Current(); got.Mood != "focus" || got.MashupChance != 0 {
 		t.Errorf("%+v", got)
 	}
-	if c, err := d.Mood(t.Context(), ""); err != nil || c.Document.MashupChance != 0.3 {
+	if c, err := d.Mood(t.Context(), "", ""); err != nil || c.Document.MashupChance != 0.3 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -230,9 +230,9 @@ func TestApplyThatFailsLeavesTheDocumentAsItWas(t *testing.T) {
 	was := d.merged(`{"AD_EVERY":20}`).Document
 	d.fail = station.ErrUnavailable
 	for name, change := range map[string]func() error{
-		"patch": func() error { _, err := d.Patch(t.Context(), json.RawMessage(`{"AD_EVERY":1}`)); return err },
-		"mood":  func() error { _, err := d.Mood(t.Context(), "party"); return err },
-		"reset": func() error { _, err := d.Reset(t.Context()); return err },
+		"patch": func() error { _, err := d.Patch(t.Context(), "", json.RawMessage(`{"AD_EVERY":1}`)); return err },
+		"mood":  func() error { _, err := d.Mood(t.Context(), "", "party"); return err },
+		"reset": func() error { _, err := d.Reset(t.Context(), ""); return err },
 	} {
 		if err := change(); !errors.Is(err, station.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
@@ -290,7 +290,7 @@ func TestSaveResetAndTheFile(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(filepath.Dir(d.path), "*")); len(files) != 1 {
 		t.Errorf("left behind: %v", files)
 	}
-	if _, err := d.Reset(t.Context()); err != nil || !d.Saved() {
+	if _, err := d.Reset(t.Context(), ""); err != nil || !d.Saved() {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(d.path); !errors.Is(err, os.ErrNotExist) {
@@ -299,7 +299,7 @@ func TestSaveResetAndTheFile(t *testing.T) {
 	if diff := cmp.Diff(policy.Defaults(), d.Current()); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := d.Reset(t.Context()); err != nil {
+	if _, err := d.Reset(t.Context(), ""); err != nil {
 		t.Errorf("once more: %v", err)
 	}
 }
@@ -309,7 +309,7 @@ func TestDocumentIsBoundedBeforeItIsTooLargeToRead(t *testing.T) {
 	d := newDesk(t)
 	taken := 0
 	for i := range 5 {
-		_, err := d.Patch(t.Context(), json.RawMessage(`{"live":{"`+string(rune('a'+i))+`":"`+strings.Repeat("x", 1<<18)+`"}}`))
+		_, err := d.Patch(t.Context(), "", json.RawMessage(`{"live":{"`+string(rune('a'+i))+`":"`+strings.Repeat("x", 1<<18)+`"}}`))
 		if err != nil && (!errors.Is(err, station.ErrInvalid) || taken < 3) {
 			t.Fatalf("after %d: %v", taken, err)
 		}
@@ -348,8 +348,8 @@ func TestSingersAndQueriesAreBoundedTogether(t *testing.T) {
 			names[j] = strconv.Itoa(i*1000+j) + strings.Repeat("𐎀", 190) // four bytes a letter
 		}
 		edit := policy.Edit{Category: c, Action: policy.Replace, Names: names}
-		for _, change := range []func(context.Context, policy.Edit) (policy.Change, error){d.Singers, d.SetQueries} {
-			if _, err := change(t.Context(), edit); errors.Is(err, station.ErrInvalid) {
+		for _, change := range []func(context.Context, string, policy.Edit) (policy.Change, error){d.Singers, d.SetQueries} {
+			if _, err := change(t.Context(), "", edit); errors.Is(err, station.ErrInvalid) {
 				refused++
 			} else if err != nil {
 				t.Fatal(err)
@@ -385,7 +385,7 @@ func TestManyWrongFieldsAreNamedUpToABound(t *testing.T) {
 		`{` + unknown(5000) + `}`, `{"ROTATION":{` + unknown(5000) + `}}`, `{` + unknown(3) + strings.Repeat(`,"u0":1`, 5000) + `}`,
 		`{"CLOCKS":[` + strings.TrimSuffix(strings.Repeat(`{`+unknown(100)+`},`, 100), ",") + `]}`,
 	} {
-		_, err := d.Patch(t.Context(), json.RawMessage(patch))
+		_, err := d.Patch(t.Context(), "", json.RawMessage(patch))
 		var wrong *policy.InvalidError
 		if !errors.As(err, &wrong) || len(wrong.Fields) == 0 || len(wrong.Fields) > 500 {
 			t.Errorf("%.30s: %d fields", patch, len(wrong.Fields))
@@ -443,7 +443,7 @@ func TestBrokenFileFailsTheStartNamingFileAndFields(t *testing.T) {
 func TestNamesAreOneWhateverTheirSpelling(t *testing.T) {
 	d := newDesk(t)
 	edit := func(a policy.Action, names ...string) []string {
-		c, err := d.Singers(t.Context(), policy.Edit{Category: station.ArabicHits, Action: a, Names: names})
+		c, err := d.Singers(t.Context(), "", policy.Edit{Category: station.ArabicHits, Action: a, Names: names})
 		if err != nil {
 			t.Fatalf("%s %q: %v", a, names, err)
 		}
@@ -461,7 +461,7 @@ func TestNamesAreOneWhateverTheirSpelling(t *testing.T) {
 	if got := edit(policy.Replace); len(got) != 0 {
 		t.Errorf("replaced with nothing: %q", got)
 	}
-	if c, err := d.SetQueries(t.Context(), policy.Edit{Category: station.English, Action: policy.Replace, Names: []string{"a", "b", "A"}}); err != nil || len(c.Document.Queries[station.English]) != 2 {
+	if c, err := d.SetQueries(t.Context(), "", policy.Edit{Category: station.English, Action: policy.Replace, Names: []string{"a", "b", "A"}}); err != nil || len(c.Document.Queries[station.English]) != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	many := make([]string, 501)
@@ -475,7 +475,7 @@ func TestNamesAreOneWhateverTheirSpelling(t *testing.T) {
 		"singers[1]: must be at most 200":      {Category: station.English, Action: policy.Add, Names: []string{"a", strings.Repeat("ع", 201)}},
 		"singers[0]: must hold no control cha": {Category: station.English, Action: policy.Add, Names: []string{"a\u202eb"}},
 	} {
-		if _, err := d.Singers(t.Context(), e); !errors.Is(err, station.ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if _, err := d.Singers(t.Context(), "", e); !errors.Is(err, station.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -500,10 +500,10 @@ func TestConcurrentChangesAreAllKept(t *testing.T) {
 		wg.Go(func() {
 			for j := range 5 {
 				name := strings.Repeat("x", 10*i+j+1)
-				if _, err := o.Singers(t.Context(), policy.Edit{Category: station.English, Action: policy.Add, Names: []string{name}}); err != nil {
+				if _, err := o.Singers(t.Context(), "", policy.Edit{Category: station.English, Action: policy.Add, Names: []string{name}}); err != nil {
 					t.Error(err)
 				}
-				if _, err := o.Patch(t.Context(), json.RawMessage(`{"AD_EVERY":`+string(rune('0'+j))+`}`)); err != nil {
+				if _, err := o.Patch(t.Context(), "", json.RawMessage(`{"AD_EVERY":`+string(rune('0'+j))+`}`)); err != nil {
 					t.Error(err)
 				}
 				o.Current().Singers[station.English][0] = "changed by a reader"
@@ -517,7 +517,7 @@ func TestConcurrentChangesAreAllKept(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := o.Mood(ctx, "chill"); err != nil && !errors.Is(err, context.Canceled) {
+	if _, err := o.Mood(ctx, "", "chill"); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -541,11 +541,11 @@ func TestAnOldOverlapDoesNotKeepAStationFromStarting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.Patch(t.Context(), json.RawMessage(`{"MASHUP_CHANCE":0.2}`)); err != nil {
+	if _, err := o.Patch(t.Context(), "", json.RawMessage(`{"MASHUP_CHANCE":0.2}`)); err != nil {
 		t.Errorf("another setting: %v", err)
 	}
 	before := o.Current()
-	_, err = o.Patch(t.Context(), json.RawMessage(`{"DAYPARTS":[{"start":"01:00","end":"06:00"},{"name":"gate","start":"02:00","end":"05:00","hard":"english"}]}`))
+	_, err = o.Patch(t.Context(), "", json.RawMessage(`{"DAYPARTS":[{"start":"01:00","end":"06:00"},{"name":"gate","start":"02:00","end":"05:00","hard":"english"}]}`))
 	var inv *policy.InvalidError
 	if !errors.As(err, &inv) || len(inv.Fields) != 1 || inv.Fields[0].Path != "DAYPARTS[1].start" || !strings.Contains(inv.Fields[0].Want, "DAYPARTS[0] (01:00 to 06:00)") {
 		t.Errorf("another list that overlaps: %v", err)
@@ -553,7 +553,7 @@ func TestAnOldOverlapDoesNotKeepAStationFromStarting(t *testing.T) {
 	if d := cmp.Diff(before, o.Current()); d != "" {
 		t.Errorf("a refused change changed:\n%s", d)
 	}
-	c, err := o.Patch(t.Context(), json.RawMessage(`{"DAYPARTS":[]}`))
+	c, err := o.Patch(t.Context(), "", json.RawMessage(`{"DAYPARTS":[]}`))
 	if err != nil || len(c.Lost) != 1 || c.Lost[0].End != 6*60 {
 		t.Errorf("no windows: %v, lost %+v", err, c.Lost)
 	}

@@ -93,12 +93,12 @@ func TestAnySequenceOfChangesKeepsAValidDocument(t *testing.T) {
 			var err error
 			switch rapid.IntRange(0, 5).Draw(t, "what") {
 			case 0:
-				_, err = o.Mood(t.Context(), rapid.SampledFrom(append(policy.Moods(), "", "?")).Draw(t, "mood"))
+				_, err = o.Mood(t.Context(), "", rapid.SampledFrom(append(policy.Moods(), "", "?")).Draw(t, "mood"))
 			case 1:
-				_, err = o.Reset(t.Context())
+				_, err = o.Reset(t.Context(), "")
 			default:
 				p := anyPatch(t)
-				if _, err = o.Patch(t.Context(), p); err == nil {
+				if _, err = o.Patch(t.Context(), "", p); err == nil {
 					twice(t, o, p)
 				}
 			}
@@ -132,7 +132,7 @@ func TestAnySequenceOfChangesKeepsAValidDocument(t *testing.T) {
 		}
 		// A mood can always be taken away.
 		refuses = false
-		if _, err := o.Mood(t.Context(), ""); err != nil || o.Current().Mood != "" {
+		if _, err := o.Mood(t.Context(), "", ""); err != nil || o.Current().Mood != "" {
 			t.Fatalf("the mood stays: %v", err)
 		}
 	})
@@ -141,7 +141,7 @@ func TestAnySequenceOfChangesKeepsAValidDocument(t *testing.T) {
 // twice: a patch that was taken once changes nothing when it comes again.
 func twice(t *rapid.T, o *policy.Owner, patch json.RawMessage) {
 	before := o.Current()
-	if _, err := o.Patch(t.Context(), patch); err != nil || !cmp.Equal(before, o.Current()) {
+	if _, err := o.Patch(t.Context(), "", patch); err != nil || !cmp.Equal(before, o.Current()) {
 		t.Fatalf("%s again: %v %s", patch, err, cmp.Diff(before, o.Current()))
 	}
 }
@@ -154,7 +154,7 @@ func FuzzPatch(f *testing.F) {
 		d := newDesk(t)
 		d.merged(`{"MOOD":"chill","AD_EVERY":9}`)
 		before := d.Current()
-		_, err := d.Patch(t.Context(), patch)
+		_, err := d.Patch(t.Context(), "", patch)
 		now := d.Current()
 		switch {
 		case err != nil && (!errors.Is(err, station.ErrInvalid) || !cmp.Equal(before, now)):

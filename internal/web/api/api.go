@@ -26,6 +26,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/import/desk"
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/library/aircopy"
@@ -71,17 +72,25 @@ type Stream interface {
 	BytesOut() uint64
 }
 
-// Policy holds the station configuration.
+// Policy holds the station configuration. who is who changes it.
 type Policy interface {
 	Current() policy.Document
 	// Saved reports whether the configuration in force would survive a restart.
 	Saved() bool
-	Patch(ctx context.Context, patch json.RawMessage) (policy.Change, error)
-	Mood(ctx context.Context, name string) (policy.Change, error)
-	Singers(ctx context.Context, e policy.Edit) (policy.Change, error)
-	SetQueries(ctx context.Context, e policy.Edit) (policy.Change, error)
+	// Keeps reports whether changes are saved as they are made; Unsaved is why the newest
+	// could not be.
+	Keeps() bool
+	Unsaved() error
+	Patch(ctx context.Context, who string, patch json.RawMessage) (policy.Change, error)
+	Mood(ctx context.Context, who, name string) (policy.Change, error)
+	Singers(ctx context.Context, who string, e policy.Edit) (policy.Change, error)
+	SetQueries(ctx context.Context, who string, e policy.Edit) (policy.Change, error)
 	Save(ctx context.Context) error
-	Reset(ctx context.Context) (policy.Change, error)
+	Reset(ctx context.Context, who string) (policy.Change, error)
+	// History lists the newest changes, the newest first.
+	History() []policy.Past
+	// Undo takes a change back, 0: the newest; left names what was changed again since.
+	Undo(ctx context.Context, who string, id int64) (c policy.Change, left []string, err error)
 }
 
 // Desk controls what is on air. Each method returns once the change is committed.
@@ -122,6 +131,7 @@ type Options struct {
 
 	Policy Policy
 	Desk   Desk
+	Queue  Queue
 	Votes  Votes
 	Jobs   Jobs
 
@@ -132,6 +142,8 @@ type Options struct {
 
 	DeadAir   DeadAir // nil if it is switched off
 	Telemetry Telemetry
+	// Countries tells by what listeners' countries are told; nil: they are not.
+	Countries func() census.State
 	// Metrics and Groups are of parts that the API does not call.
 	Metrics []Metric
 	Groups  []Group

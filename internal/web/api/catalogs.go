@@ -10,13 +10,13 @@ import (
 type singersAnswer struct {
 	Body struct {
 		Singers map[station.Category][]string `json:"singers"`
-		Saved   bool                          `json:"saved" doc:"Whether a restart would bring it"`
+		Standing
 	}
 }
 
 func (s *Server) singersOf(d policy.Document) *singersAnswer {
 	out := &singersAnswer{}
-	out.Body.Singers, out.Body.Saved = d.Singers, s.opt.Policy.Saved()
+	out.Body.Singers, out.Body.Standing = d.Singers, s.standing()
 	return out
 }
 
@@ -46,7 +46,7 @@ func (s *Server) setSingers(ctx context.Context, in *singersInput) (*singersAnsw
 	if len(edits) != 1 {
 		return nil, fieldError("body", "must contain exactly one of add, remove and replace")
 	}
-	c, err := s.opt.Policy.Singers(ctx, edits[0])
+	c, err := s.opt.Policy.Singers(ctx, callerOf(ctx).Who(), edits[0])
 	if err != nil {
 		return nil, named(err, inBody("singers", string(edits[0].Action)))
 	}
@@ -56,13 +56,13 @@ func (s *Server) setSingers(ctx context.Context, in *singersInput) (*singersAnsw
 type queriesAnswer struct {
 	Body struct {
 		Queries map[station.Category][]string `json:"queries"`
-		Saved   bool                          `json:"saved" doc:"Whether a restart would bring it"`
+		Standing
 	}
 }
 
 func (s *Server) queriesOf(d policy.Document) *queriesAnswer {
 	out := &queriesAnswer{}
-	out.Body.Queries, out.Body.Saved = d.Queries, s.opt.Policy.Saved()
+	out.Body.Queries, out.Body.Standing = d.Queries, s.standing()
 	return out
 }
 
@@ -78,7 +78,7 @@ type queriesInput struct {
 }
 
 func (s *Server) setQueries(ctx context.Context, in *queriesInput) (*queriesAnswer, error) {
-	c, err := s.opt.Policy.SetQueries(ctx, policy.Edit{
+	c, err := s.opt.Policy.SetQueries(ctx, callerOf(ctx).Who(), policy.Edit{
 		Category: station.Category(in.Body.Category), Action: policy.Replace, Names: in.Body.Queries,
 	})
 	if err != nil {

@@ -18,10 +18,25 @@ import (
 	"github.com/athir-radio/athir/internal/web/problem"
 )
 
+// Standing says whether a restart would bring what is in force.
+type Standing struct {
+	Saved      bool   `json:"saved" doc:"Whether a restart would bring it"`
+	KeepsEdits bool   `json:"keepsEdits" doc:"Whether each change is saved as it is made (keep_edits)"`
+	Unsaved    string `json:"unsaved,omitempty" doc:"Why what is in force could not be saved: it is tried again, and lost if the station restarts before"`
+}
+
+func (s *Server) standing() Standing {
+	out := Standing{Saved: s.opt.Policy.Saved(), KeepsEdits: s.opt.Policy.Keeps()}
+	if err := s.opt.Policy.Unsaved(); err != nil && !out.Saved {
+		out.Unsaved = problem.Of(err).Detail
+	}
+	return out
+}
+
 type configAnswer struct {
 	Body struct {
 		Config policy.Document `json:"config"`
-		Saved  bool            `json:"saved" doc:"Whether a restart would bring it"`
+		Standing
 	}
 }
 
@@ -34,16 +49,18 @@ func document(d policy.Document) policy.Document {
 
 func (s *Server) config(context.Context, *struct{}) (*configAnswer, error) {
 	out := &configAnswer{}
-	out.Body.Config, out.Body.Saved = document(s.opt.Policy.Current()), s.opt.Policy.Saved()
+	out.Body.Config, out.Body.Standing = document(s.opt.Policy.Current()), s.standing()
 	return out, nil
 }
 
 type changedAnswer struct {
 	Body struct {
-		Config  policy.Document `json:"config"`
-		Saved   bool            `json:"saved" doc:"Whether a restart would bring it"`
+		Config policy.Document `json:"config"`
+		Standing
 		Rebuilt bool            `json:"rebuilt" doc:"Whether the rotation on air was rebuilt because of it"`
 		Lost    []rotation.Lost `json:"lost" nullable:"false" doc:"What dayparts did that no longer holds: windows of one category that fell, and windows that none covers any more. A list replaces the one before it"`
+		Change  int64           `json:"change,omitempty" doc:"Id by which this change is undone; missing where no setting was changed"`
+		Left    []string        `json:"left,omitempty" doc:"Of an undo: settings that were changed again since, and stay"`
 	}
 }
 
@@ -52,7 +69,8 @@ func (s *Server) changed(c policy.Change, err error) (*changedAnswer, error) {
 		return nil, err
 	}
 	out := &changedAnswer{}
-	out.Body.Config, out.Body.Saved, out.Body.Rebuilt = document(c.Document), s.opt.Policy.Saved(), c.Rebuilt
+	out.Body.Config, out.Body.Standing, out.Body.Rebuilt = document(c.Document), s.standing(), c.Rebuilt
+	out.Body.Change = c.ID
 	out.Body.Lost = append([]rotation.Lost{}, c.Lost...) // never null
 	return out, nil
 }
@@ -115,7 +133,7 @@ func (s *Server) patchConfig(ctx context.Context, body json.RawMessage) (*change
 	if json.Unmarshal(body, &members) == nil && members["live"] != nil {
 		return nil, fieldError("body.live", "cannot be changed here")
 	}
-	return s.changed(s.opt.Policy.Patch(ctx, body))
+	return s.changed(s.opt.Policy.Patch(ctx, callerOf(ctx).Who(), body))
 }
 
 // section patches one member of the document.
@@ -154,12 +172,12 @@ func (s *Server) sectionList(key, name string) func(context.Context, json.RawMes
 
 func (s *Server) patchMember(ctx context.Context, key string, value json.RawMessage, at place) (*changedAnswer, error) {
 	// value is one JSON value, so it cannot change other members.
-	c, err := s.opt.Policy.Patch(ctx, fmt.Appendf(nil, "{%q:%s}", key, value))
+	c, err := s.opt.Policy.Patch(ctx, callerOf(ctx).Who(), fmt.Appendf(nil, "{%q:%s}", key, value))
 	return s.changed(c, named(err, at))
 }
 
 func (s *Server) clearDayparts(ctx context.Context, _ *struct{}) (*changedAnswer, error) {
-	return s.changed(s.opt.Policy.Patch(ctx, json.RawMessage(`{"DAYPARTS":null}`)))
+	return s.changed(s.opt.Policy.Patch(ctx, callerOf(ctx).Who(), json.RawMessage(`{"DAYPARTS":null}`)))
 }
 
 type weights struct {
@@ -214,7 +232,39 @@ func (s *Server) saveConfig(ctx context.Context, _ *struct{}) (*savedAnswer, err
 }
 
 func (s *Server) resetConfig(ctx context.Context, _ *struct{}) (*changedAnswer, error) {
-	return s.changed(s.opt.Policy.Reset(ctx))
+	return s.changed(s.opt.Policy.Reset(ctx, callerOf(ctx).Who()))
+}
+
+type changesAnswer struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         struct {
+		Changes []policy.Past `json:"changes" nullable:"false"`
+	}
+}
+
+func (s *Server) configHistory(context.Context, *struct{}) (*changesAnswer, error) {
+	out := &changesAnswer{CacheControl: "no-store"}
+	out.Body.Changes = s.opt.Policy.History()
+	return out, nil
+}
+
+type undoInput struct {
+	Body *struct {
+		ID int64 `json:"id,omitempty" minimum:"1" doc:"Of the change; without: the newest that is neither undone nor an undo"`
+	}
+}
+
+func (s *Server) undoConfig(ctx context.Context, in *undoInput) (*changedAnswer, error) {
+	id := int64(0)
+	if in.Body != nil {
+		id = in.Body.ID
+	}
+	c, left, err := s.opt.Policy.Undo(ctx, callerOf(ctx).Who(), id)
+	out, err := s.changed(c, err)
+	if err == nil {
+		out.Body.Left = left
+	}
+	return out, err
 }
 
 type moodAnswer struct {
@@ -237,6 +287,6 @@ type moodInput struct {
 }
 
 func (s *Server) setMood(ctx context.Context, in *moodInput) (*changedAnswer, error) {
-	c, err := s.opt.Policy.Mood(ctx, in.Body.Mood)
+	c, err := s.opt.Policy.Mood(ctx, callerOf(ctx).Who(), in.Body.Mood)
 	return s.changed(c, named(err, inBody("MOOD", "mood")))
 }

@@ -5,10 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/onair/policy"
+	"github.com/athir-radio/athir/internal/people"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -83,6 +89,101 @@ func TestConfigIsMergedSavedAndReset(t *testing.T) {
 	}
 	if code, out := r.send(t, "POST", "/api/station/config/reset", ""); code != 200 || at(out, "config", "AD_EVERY") != 16.0 || out["saved"] != true {
 		t.Errorf("reset: %d %v", code, out)
+	}
+}
+
+// exampleChange is the change that the manual takes back, and one that was made.
+func (r *rig) exampleChange(t *testing.T) []string {
+	t.Helper()
+	if _, err := r.policy.Patch(t.Context(), "omar", json.RawMessage(`{"AD_EVERY":20}`)); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"1753900000000", strconv.FormatInt(r.policy.History()[0].ID, 10)}
+}
+
+// Where edits are kept, every answer says so, and who did what can be seen and taken back.
+func TestEditsAreKeptListedAndUndone(t *testing.T) {
+	r := newRigWithKey(t, "open-sesame")
+	r.policy.Keep(policy.Keeping{Log: r.log})
+	r.user(t, "omar", people.Owner)
+	salma := r.session(t, "salma", people.Programmer)
+	order := func(method, path string, body any) (int, map[string]any) {
+		t.Helper()
+		code, _, out := r.sendAs(t, method, "/api/station/"+path, body, "Cookie", salma)
+		return code, out
+	}
+	ids := map[string]any{}
+	for _, c := range []struct {
+		method, path string
+		body         any
+		what         []any
+	}{
+		{"PUT", "config", map[string]any{"AD_EVERY": 20}, []any{"AD_EVERY"}},
+		{"PUT", "mood", map[string]any{"mood": "party"}, []any{"MOOD"}},
+		{"POST", "singers", map[string]any{"category": "english", "add": []string{"Dido"}}, []any{"SINGERS.english"}},
+		{"PUT", "queries", map[string]any{"category": "english", "queries": []string{"hits"}}, []any{"QUERIES.english"}},
+		{"PUT", "genres", map[string]any{"english": 0.9}, []any{"GENRE_SPLIT"}},
+		{"PUT", "weights", map[string]any{"MASHUP_CHANCE": 0.3}, []any{"MASHUP_CHANCE"}},
+		{"PUT", "rotation", map[string]any{"POST_EVERY": 9}, []any{"ROTATION.POST_EVERY"}},
+		{"PUT", "dayparts", []any{}, []any{"DAYPARTS"}},
+		{"POST", "dayparts/clear", nil, []any{"DAYPARTS"}},
+		{"PUT", "clocks", []any{map[string]any{"name": "a", "hour": []any{map[string]any{"category": "music", "count": 9}}}}, []any{"CLOCKS"}},
+	} {
+		code, out := order(c.method, c.path, c.body)
+		if code != 200 || out["saved"] != true || out["keepsEdits"] != true || out["unsaved"] != nil {
+			t.Fatalf("%s %s: %d %v", c.method, c.path, code, out)
+		}
+		if kept, err := os.ReadFile(r.policyPath); err != nil || policy.Check(kept) != nil {
+			t.Fatalf("%s %s: answered, and on disk: %v", c.method, c.path, err)
+		}
+		ids[c.path] = out["change"]
+		_, out = order("GET", "config/history", nil)
+		changes, _ := out["changes"].([]any)
+		if newest := changes[0]; at(newest, "by") != "salma" || !reflect.DeepEqual(at(newest, "what"), c.what) {
+			t.Errorf("%s %s: %v", c.method, c.path, newest)
+		}
+	}
+	if code, out := order("POST", "config/undo", map[string]any{}); code != 200 || at(out, "config", "CLOCKS") != nil || out["saved"] != true || out["change"] == nil {
+		t.Errorf("undo: %d %v", code, out)
+	}
+	if code, out := order("POST", "config/undo", map[string]any{"id": ids["mood"]}); code != 200 || at(out, "config", "MOOD") != "" || at(out, "config", "MASHUP_CHANCE") != 0.3 {
+		t.Errorf("undo of the mood: %d %v", code, out)
+	}
+	_, out := order("GET", "config/history", nil)
+	changes, _ := out["changes"].([]any)
+	if len(changes) != 12 || at(changes[0], "undoes") != ids["mood"] || at(changes[10], "undone") != at(changes[0], "id") {
+		t.Errorf("%v", changes)
+	}
+	for body, want := range map[string]int{fmt.Sprintf(`{"id":%.0f}`, ids["mood"]): 409, `{"id":99}`: 404, `{"id":-1}`: 422, `{"no":1}`: 422, `{"id":1,`: 400} {
+		if code, _, text := r.call(t, "POST", "/api/station/config/undo", body, "Content-Type", "application/json", "Cookie", salma); code != want {
+			t.Errorf("%s: %d %s", body, code, text)
+		}
+	}
+	r.fail = station.ErrUnavailable
+	if code, _ := order("POST", "config/undo", map[string]any{"id": ids["config"]}); code != 503 || r.policy.Current().AdEvery != 20 {
+		t.Errorf("the scheduler refuses: %d, AD_EVERY %d", code, r.policy.Current().AdEvery)
+	}
+}
+
+// What is in force and not on disk is told with its reason, and without a path.
+func TestAnEditThatCannotBeSavedSaysSo(t *testing.T) {
+	r := newRig(t)
+	r.policy.Keep(policy.Keeping{Log: r.log})
+	if err := os.RemoveAll(filepath.Dir(r.policyPath)); err != nil {
+		t.Fatal(err)
+	}
+	code, out := r.send(t, "PUT", "/api/station/config", `{"AD_EVERY":20}`)
+	if why, _ := out["unsaved"].(string); code != 200 || at(out, "config", "AD_EVERY") != 20.0 || out["saved"] != false || !strings.Contains(why, "no such file") {
+		t.Errorf("%d %v", code, out)
+	}
+	if err := os.Mkdir(filepath.Dir(r.policyPath), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := r.send(t, "POST", "/api/station/config/save", ""); code != 200 || out["saved"] != true {
+		t.Errorf("save: %d %v", code, out)
+	}
+	if got := r.json(t, "/api/station/config"); got["saved"] != true || got["unsaved"] != nil {
+		t.Errorf("config: %v", got)
 	}
 }
 

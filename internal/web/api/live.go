@@ -18,6 +18,7 @@ type Live struct {
 	Publishers LivePublishers
 	Phones     Phones
 	Recordings LiveRecordings
+	Carts      LiveCarts
 	// Listen is a source's input as WAV, for as long as the caller reads; it closes the
 	// body. Errors: station.ErrNotFound, station.ErrUnavailable.
 	Listen func(ctx context.Context, source string) (*http.Response, error)

@@ -43,6 +43,9 @@ type onAir struct {
 	phonesFail error
 	looks      int
 	deskAway   bool
+	playing    []live.CartPlaying
+	noCarts    bool // nothing live is on the air
+	wall       api.LiveCarts
 }
 
 func newOnAir() *onAir {
@@ -56,7 +59,7 @@ func newOnAir() *onAir {
 func (l *onAir) parts() *api.Live {
 	return &api.Live{
 		Takeover: liveTakeover{l}, Registry: liveRegistry{l}, Publishers: livePublishers{l}, Phones: livePhones{l},
-		Recordings: liveRecordings{l}, Door: liveDoor{l}, Listen: l.listen,
+		Recordings: liveRecordings{l}, Carts: l.wall, Door: liveDoor{l}, Listen: l.listen,
 		Figures:   api.LiveFigures{Status: l.status, Phones: l.phones, Streams: func() (int, int) { return len(l.streams), 0 }},
 		Entrances: api.LiveEntrances{WHIP: 8089, Source: 8007, RTMP: 19350},
 	}
@@ -93,7 +96,7 @@ func (l liveTakeover) Look(context.Context) (live.Report, bool) {
 	l.Lock()
 	defer l.Unlock()
 	l.looks++ // each look hears another level
-	return live.Report{Sources: []live.SourceReport{{ID: exampleStream, State: live.Ready, PeakDBFS: -15.2 + float64(l.looks), LUFS: -20}}}, !l.deskAway
+	return live.Report{Carts: live.CartReport{Open: !l.noCarts, Playing: slices.Clone(l.playing)}, Sources: []live.SourceReport{{ID: exampleStream, State: live.Ready, PeakDBFS: -15.2 + float64(l.looks), LUFS: -20}}}, !l.deskAway
 }
 
 func (l liveTakeover) Start(_ context.Context, id string, mode live.Mode) (live.Stream, error) {
@@ -405,7 +408,7 @@ func (l *onAir) status() takeover.Status {
 	return takeover.Status{
 		State: takeover.HandOver, Harbor: true, Recording: &live.RecordingReport{Problem: "the disk is full"},
 		Sources:  []live.SourceReport{{State: live.OnAir}, {State: live.Ready}, {State: live.Ready}, {State: live.Gone}},
-		Counters: live.Counters{Broadcasts: 3, Failovers: 2, FilledMS: 1500, DroppedMS: 40, TrimmedMS: 250, HarborBreaks: 1},
+		Counters: live.Counters{Broadcasts: 3, Failovers: 2, FilledMS: 1500, DroppedMS: 40, TrimmedMS: 250, HarborBreaks: 1, Carts: 4},
 	}
 }
 

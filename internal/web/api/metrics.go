@@ -82,7 +82,9 @@ func (s *Server) airFigures() []Metric {
 	}
 }
 
-// audienceFigures returns the metrics of listeners and their messages.
+// audienceFigures returns the metrics of listeners and their messages. Those by device and
+// country are not among them: whoever reaches the port reads these without a key, and of a small
+// station would see the one listener of a country come and go.
 func (s *Server) audienceFigures() []Metric {
 	return []Metric{
 		{Name: "listeners", Help: "Listeners by the way they listen; each stands in one.", Label: "way", Read: func(add func(float64, string)) {

@@ -68,6 +68,7 @@ func deskFigures(status func() takeover.Status) []Metric {
 		{Name: "live_dropped_seconds_total", Help: "Audio that was dropped because it came too fast.", Counter: true, Read: counted(func(c live.Counters) float64 { return seconds(c.DroppedMS) })},
 		{Name: "live_trimmed_seconds_total", Help: "Pauses that were shortened to catch up.", Counter: true, Read: counted(func(c live.Counters) float64 { return seconds(c.TrimmedMS) })},
 		{Name: "live_harbor_breaks_total", Help: "Times the connection to the engine broke.", Counter: true, Read: counted(func(c live.Counters) float64 { return float64(c.HarborBreaks) })},
+		{Name: "live_carts_total", Help: "Presses of the cart wall that were heard.", Counter: true, Read: counted(func(c live.Counters) float64 { return float64(c.Carts) })},
 		{Name: "live_recording", Help: "1 while a broadcast is recorded.", Read: value(func() float64 { return one(status().Recording != nil) })},
 		{Name: "live_recording_problem", Help: "1 while something keeps the recording from being whole.", Read: value(func() float64 {
 			r := status().Recording

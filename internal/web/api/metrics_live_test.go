@@ -23,7 +23,7 @@ func TestMetricsOfLive(t *testing.T) {
 		`live_sources{state="on_air"} 1`, `live_sources{state="ready"} 2`, `live_sources{state="gone"} 1`, `live_sources{state="grace"} 0`,
 		"live_streams 1", "live_streams_blacklisted 0", "live_desk_up 1", "live_harbor_open 1",
 		"live_broadcasts_total 3", "live_failovers_total 2", "live_filled_seconds_total 1.5", "live_dropped_seconds_total 0.04",
-		"live_trimmed_seconds_total 0.25", "live_harbor_breaks_total 1", "live_recording 1", "live_recording_problem 1",
+		"live_trimmed_seconds_total 0.25", "live_harbor_breaks_total 1", "live_carts_total 4", "live_recording 1", "live_recording_problem 1",
 		"live_phones_up 1", "live_phones 2", "live_phones_relayed 1", "live_phone_packets_total 900", "live_phone_packets_lost_total 11",
 		"live_phone_frames_total 800", "live_phone_frames_concealed_total 7", "live_phone_round_trip_seconds 0.24", "live_phone_jitter_seconds 0.012",
 		"live_turn_allocations 1", `live_turn_bytes_total{way="up"} 5`, `live_turn_refused_total{for="credential"} 1`, `live_turn_refused_total{for="target"} 4`, "live_turn_ousted_total 6",

@@ -122,13 +122,14 @@ func writtenDown(method, path string) people.Right {
 	const station = "/api/station/"
 	own := []string{"/api/people", station + "webhooks", station + "alarms/test", station + "import"}
 	moderate := []string{station + "chat", "/api/social"}
-	look := []string{"config", "clocks", "mood", "singers", "queries", "rules", "telemetry/airings", "library", "library/views", "library/track", "playlists", "playlists/{id}", "playlists/{id}/items"}
-	air := []string{"skip", "play", "rotation/rebuild", "live/register", "live/remove", "live/vote", "live/start", "live/stop", "live/hand", "live/blacklist", "live/wrapup", "live/show", "live/show/end", "live/kick", "live/hold"}
+	look := []string{"config", "clocks", "mood", "singers", "queries", "rules", "telemetry/airings", "telemetry/tracks", "telemetry/audience", "telemetry/royalties", "library", "library/views", "library/track", "playlists", "playlists/{id}", "playlists/{id}/items", "queue"}
+	air := []string{"skip", "play", "rotation/rebuild", "live/register", "live/remove", "live/vote", "live/start", "live/stop", "live/hand", "live/blacklist", "live/wrapup", "live/show", "live/show/end", "live/kick", "live/hold", "carts/fire", "carts/stop", "queue/edit", "queue/undo"}
 	inside := []string{
 		"GET " + station + "state", "GET " + station + "guard", "GET " + station + "alarms", "GET " + station + "live", "GET " + station + "live/sources/{id}/listen",
 		"GET " + station + "live/publishers", "GET " + station + "live/recordings", "GET " + station + "live/recordings/{name}", "POST " + station + "live/recordings/{name}/ticket",
-		"GET " + station + "requests", "GET /api/jobs", "GET /api/jobs/{id}",
+		"GET " + station + "carts", "GET " + station + "requests", "GET /api/jobs", "GET /api/jobs/{id}",
 		"GET " + station + "library/export", "GET " + station + "library/deeds", "GET " + station + "library/peaks", "POST " + station + "library/audio/ticket",
+		"GET " + station + "config/history",
 		"GET " + station + "playlists/deeds", "GET " + station + "playlists/{id}/export",
 		"GET " + station + "library/archived", "GET " + station + "library/quarantine", "GET " + station + "library/intake", "POST " + station + "library/intake/{id}/ticket",
 	}
@@ -145,7 +146,7 @@ func writtenDown(method, path string) people.Right {
 		return people.Requests
 	case slices.Contains(inside, method+" "+path):
 		return people.Inside
-	case method == "GET" && slices.Contains(look, name):
+	case method == "GET" && slices.Contains(look, name), name == "queue/check":
 		return people.Look
 	case method == "POST" && (slices.Contains(air, name) || path == "/api/channels/{id}/queue"):
 		return people.Air
@@ -167,6 +168,7 @@ func TestWhatRolesAreFor(t *testing.T) {
 		"POST /api/station/config/save":         {people.Owner, people.Programmer},
 		"GET /api/station/log?name=server":      {people.Owner, people.Programmer},
 		"POST /api/station/skip":                {people.Owner, people.Programmer, people.Presenter},
+		"POST /api/station/queue/edit":          {people.Owner, people.Programmer, people.Presenter},
 		"GET /api/station/chat/words":           {people.Owner, people.Programmer, people.Moderator},
 		"GET /api/social/posts?status=pending":  {people.Owner, people.Programmer, people.Moderator},
 		"POST /api/social/sync":                 {people.Owner, people.Programmer, people.Moderator},
@@ -174,6 +176,7 @@ func TestWhatRolesAreFor(t *testing.T) {
 		"GET /api/station/config":               people.Roles(),
 		"GET /api/station/live":                 people.Roles(),
 		"GET /api/station/telemetry/airings":    people.Roles(),
+		"GET /api/station/telemetry/tracks":     people.Roles(),
 		"GET /api/station/requests":             people.Roles(),
 		"POST /api/station/rotation/rebuild":    {people.Owner, people.Programmer, people.Presenter},
 		"POST /api/bulletin/generate":           {people.Owner, people.Programmer},

@@ -25,7 +25,7 @@ func (s *Server) playlists() []route {
 		{post, at + "/deeds/{id}/undo", programmes, operating, "Take a deed back, unless what it changed was changed again since", typed(s.undoPlaylist, may(404, 409, 503))},
 		{get, at + "/{id}", looks, operating, "A playlist", typed(s.playlist, may(404))},
 		{put, at + "/{id}", programmes, operating, "Set what is said of a playlist", typed(s.setPlaylist, may(404, 409, 503))},
-		{http.MethodDelete, at + "/{id}", programmes, operating, "Delete a playlist; its tracks stay in the library", typed(s.deletePlaylist, may(404, 503))},
+		{http.MethodDelete, at + "/{id}", programmes, operating, "Delete a playlist that no hour clock asks for; its tracks stay in the library", typed(s.deletePlaylist, may(404, 409, 503))},
 		{get, at + "/{id}/items", looks, operating, "The tracks of a playlist, in order: a part", typed(s.playlistItems, may(404))},
 		{http.MethodPatch, at + "/{id}/items", programmes, operating, "Add, remove, move or sort the tracks of a playlist by hand", typed(s.editPlaylist, may(404, 409, 503))},
 		{post, at + "/{id}/refresh", programmes, heavy, "Fetch a remote playlist now", typed(s.refreshPlaylist, may(404, 503))},
@@ -127,7 +127,11 @@ func (s *Server) setPlaylist(ctx context.Context, in *struct {
 }
 
 func (s *Server) deletePlaylist(ctx context.Context, in *PlaylistID) (*playlistDone, error) {
-	return donePlaylist(s.opt.Shelf.Lists.Delete(ctx, callerOf(ctx).Who(), in.ID))
+	out, err := s.opt.Shelf.Lists.Delete(ctx, callerOf(ctx).Who(), in.ID)
+	if errors.Is(err, station.ErrConflict) {
+		return nil, err // the remedy is not in this request
+	}
+	return donePlaylist(out, err)
 }
 
 // PlaylistItem is one place of a playlist.

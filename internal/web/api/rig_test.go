@@ -23,6 +23,7 @@ import (
 	"github.com/athir-radio/athir/internal/audience/requests"
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/kit/secret"
 	"github.com/athir-radio/athir/internal/kit/store"
@@ -55,27 +56,28 @@ type rig struct {
 	vibes     vibes
 	counts    counts
 
-	policy   *policy.Owner
-	applied  []rotation.Config
-	log      *slog.Logger
-	lines    *testkit.Lines
-	board    *jobs.Board
-	trouble  string // what keeps files from being mastered
-	made     producer
-	chat     *chat.Chat
-	asked    *requests.Requests
-	live     *onAir
-	posts    *api.Social
-	db       *store.DB
-	people   *people.People
-	shelf    *shelved
-	arrivals *intake.Intake
-	imports  string // folder
-	file     string // of the database
-	rebuilt  bool   // whether a change of the configuration rebuilds
-	files    api.Files
-	api      *api.Server
-	client   *http.Client // which holds every answer against /openapi.json
+	policy     *policy.Owner
+	policyPath string
+	applied    []rotation.Config
+	log        *slog.Logger
+	lines      *testkit.Lines
+	board      *jobs.Board
+	trouble    string // what keeps files from being mastered
+	made       producer
+	chat       *chat.Chat
+	asked      *requests.Requests
+	live       *onAir
+	posts      *api.Social
+	db         *store.DB
+	people     *people.People
+	shelf      *shelved
+	arrivals   *intake.Intake
+	imports    string // folder
+	file       string // of the database
+	rebuilt    bool   // whether a change of the configuration rebuilds
+	files      api.Files
+	api        *api.Server
+	client     *http.Client // which holds every answer against /openapi.json
 	*httptest.Server
 }
 
@@ -135,7 +137,8 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	r.view.OnAir = scheduler.OnAir{Kind: scheduler.Rotation, Track: r.lib.Tracks[1], StartedAt: now, Index: 1}
 	r.view.Past = []scheduler.OnAir{{Kind: scheduler.Rotation, Track: r.lib.Tracks[0], StartedAt: now.Add(-time.Minute)}}
 	var err error
-	r.policy, err = policy.Open(filepath.Join(t.TempDir(), "station.json"), func(_ context.Context, cfg rotation.Config) (bool, error) {
+	r.policyPath = filepath.Join(t.TempDir(), "station.json")
+	r.policy, err = policy.Open(r.policyPath, func(_ context.Context, cfg rotation.Config) (bool, error) {
 		if r.fail != nil {
 			return false, r.fail
 		}
@@ -155,6 +158,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	}
 	r.openChat(t)
 	r.openRequests(t)
+	r.live.wall = r.openCarts(t)
 	dir := t.TempDir()
 	r.files = api.Files{
 		Media: filepath.Join(dir, "media"), Playlist: filepath.Join(dir, "main.m3u"),
@@ -178,8 +182,9 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 		Count: func() telemetry.Count {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
-		People: r.people, Shelf: r.openShelf(t, r.files.Media), Imports: r.openImports(t),
-		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
+		Countries: func() census.State { return census.State{On: true, File: "c.mmdb", BuiltAt: time.UnixMilli(1000)} },
+		People:    r.people, Shelf: r.openShelf(t, r.files.Media), Imports: r.openImports(t),
+		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Queue: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
 		Reactions: &r.reactions, Chat: r.chat, Requests: r.asked, Social: r.openSocial(t), Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,
 		Logs: map[string]func(int) ([]string, error){
@@ -276,8 +281,9 @@ func (r *rig) json(t *testing.T, path string) map[string]any {
 
 // desk notes what it is told.
 type desk struct {
-	told []string
-	fail error
+	told     []string
+	fail     error
+	weighing scheduler.Weighing
 }
 
 func (d *desk) do(what string) error {
@@ -291,6 +297,18 @@ func (d *desk) Queue(_ context.Context, path string) error {
 func (d *desk) Skip(context.Context) error { return d.do("skip") }
 func (d *desk) Play(_ context.Context, w scheduler.Wish) (station.Track, error) {
 	return station.Track{Path: w.Path, Category: w.Category, Title: "forced"}, d.do(fmt.Sprintf("play %s %q", w.Category, w.Path))
+}
+
+func (d *desk) Weigh(_ context.Context, e scheduler.Edit) (scheduler.Weighing, error) {
+	return d.weighing, d.do(fmt.Sprintf("check %s %d %d %q", e.Op, e.Position, e.To, e.Path))
+}
+
+func (d *desk) Edit(_ context.Context, e scheduler.Edit) (scheduler.Deed, scheduler.Weighing, error) {
+	return scheduler.Deed{ID: "d1", Op: e.Op, At: time.UnixMilli(1), By: e.By}, d.weighing, d.do(fmt.Sprintf("edit %s %d %d %q by %s", e.Op, e.Position, e.To, e.Path, e.By))
+}
+
+func (d *desk) Undo(_ context.Context, id, by string) error {
+	return d.do(fmt.Sprintf("undo %s by %s", id, by))
 }
 
 // votes counts without looking who votes.

@@ -49,7 +49,7 @@ func (s *Server) routes() []route {
 		// Media sync: the token is in the query, and checked there
 		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia, syncFile, syncPath)},
 		{get, "/api/sync/m3u", open, unmetered, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U, syncFile)},
-	}, s.stationControl(), s.liveControl(), s.livePublishers(), s.liveRecordings(), s.liveNode(), s.deadAir(), s.alarms(), s.webhooks(), s.subscriptions(), s.moderation(), s.chatting(), s.socialPlatform(), s.requesting(), s.sessions(), s.account(), s.people(), []route{
+	}, s.stationControl(), s.queueByHand(), s.liveControl(), s.cartWall(), s.livePublishers(), s.liveRecordings(), s.liveNode(), s.deadAir(), s.alarms(), s.webhooks(), s.subscriptions(), s.moderation(), s.chatting(), s.socialPlatform(), s.requesting(), s.sessions(), s.account(), s.people(), []route{
 		// Telemetry and other routes
 		{get, "/api/status", open, reading, "Now playing, listeners, bandwidth", polled(typed(s.status), s.ofStation)},
 		{get, "/api/schedule", open, reading, "The full rotation with onAir and aired flags; why, with explain", polled(typed(s.schedule), s.ofAir)},
@@ -72,7 +72,7 @@ func (s *Server) routes() []route {
 }
 
 // stationControl returns the rows of the mission's section Station control, and
-// those of clocks, GET mood, GET queries and rules, which it does not have.
+// those of clocks, GET mood, GET queries, history, undo and rules, which it does not have.
 func (s *Server) stationControl() []route {
 	const at = "/api/station"
 	return []route{
@@ -100,8 +100,13 @@ func (s *Server) stationControl() []route {
 		{post, at + "/play", airs, operating, "Force a track of a category to the head, and skip to it", typed(s.play, may(404, 409, 503))},
 		{post, at + "/config/save", programmes, operating, "Keep the configuration over restarts", typed(s.saveConfig, may(503))},
 		{post, at + "/config/reset", programmes, operating, "Delete the configuration file; the defaults are in force", typed(s.resetConfig, may(503))},
+		{get, at + "/config/history", inside, operating, "The newest changes of the configuration, and who made them", typed(s.configHistory)},
+		{post, at + "/config/undo", programmes, operating, "Take a change of the configuration back; what was changed again since stays", typed(s.undoConfig, may(404, 409, 503))},
 		{get, at + "/log", programmes, operating, "The newest lines of a log", typed(s.log)},
-		{get, at + "/telemetry/airings", looks, operating, "What aired, with how many listening", s.airings()},
+		{get, at + "/telemetry/airings", looks, operating, "What aired, with how many listening", twoForms[airingList]("What aired", s.listAirings)},
+		{get, at + "/telemetry/tracks", looks, searching, "How listeners took to each track", twoForms[trackList]("Tracks", s.listTracks, may(503))},
+		{get, at + "/telemetry/audience", looks, searching, "On what devices, in which countries and by which way the station is heard", twoForms[audienceBody]("Sums of listener hours", s.audience)},
+		{get, at + "/telemetry/royalties", looks, searching, "The music of a month, as organisations of rights ask for it", twoForms[royaltiesBody]("The music of a month", s.royalties, may(503))},
 		{get, at + "/rules", looks, operating, "The rules of the rotation, the least important first", typed(s.rules)},
 	}
 }

@@ -21,6 +21,8 @@ type Entry struct {
 	Guest      string   `json:"guest,omitempty" enum:"post,request" doc:"Who put it on the air: a listener, by a post or by a request; absent for the station's own"`
 	List       int64    `json:"list,omitempty" doc:"Playlist that it is of; absent for none"`
 	ListName   string   `json:"listName,omitempty" doc:"Name of that playlist when the entry was planned"`
+	Held       bool     `json:"held,omitempty" doc:"Held by hand: no rebuild takes its place"`
+	Hand       bool     `json:"hand,omitempty" doc:"Somebody put it there"`
 	Relaxed    []string `json:"relaxed,omitempty" doc:"Rules that had to give way for it"`
 	Votes      int      `json:"votes" doc:"Listeners' votes for and against, of entries to come"`
 	Why        *Why     `json:"why,omitempty" doc:"With explain"`
@@ -52,7 +54,7 @@ func whyOf(w rotation.Why) *Why {
 func entryOf(it scheduler.Item) Entry {
 	e := Entry{
 		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Failed: it.Failed, Clock: it.Clock, AfterNews: it.AfterNews,
-		Guest: string(it.Guest), List: it.List, ListName: it.ListName,
+		Guest: string(it.Guest), List: it.List, ListName: it.ListName, Held: it.Held, Hand: it.Hand,
 	}
 	for _, r := range it.Relaxed {
 		e.Relaxed = append(e.Relaxed, string(r))

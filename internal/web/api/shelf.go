@@ -114,6 +114,9 @@ type ShelfTrack struct {
 	AiredAt    int64  `json:"airedAt" doc:"0: never"`
 	Plays      int    `json:"plays" doc:"Within 72 hours"`
 	License    string `json:"license"`
+	ISRC       string `json:"isrc" doc:"Code of the recording, without hyphens; empty when unknown"`
+	Label      string `json:"label" doc:"Record label"`
+	Composer   string `json:"composer"`
 	Size       int64  `json:"size" doc:"Bytes"`
 	State      string `json:"state" enum:"airs,waiting,refused,archived-soon"`
 	Reason     string `json:"reason" doc:"Why it does not air; empty when it does"`
@@ -126,7 +129,7 @@ type ShelfTrack struct {
 func shelfTrack(ctx context.Context, r catalog.Row) ShelfTrack {
 	out := ShelfTrack{
 		Path: r.Path, Title: r.Title, Artist: r.Artist, Album: r.Album, Genre: r.Genre, Category: string(r.Category), DurationMS: r.Duration.Milliseconds(),
-		AddedAt: r.AddedAt.UnixMilli(), Plays: r.Aired.Plays, License: r.License, Size: r.Size, State: string(r.State), Reason: r.Reason,
+		AddedAt: r.AddedAt.UnixMilli(), Plays: r.Aired.Plays, License: r.License, ISRC: r.ISRC, Label: r.Label, Composer: r.Composer, Size: r.Size, State: string(r.State), Reason: r.Reason,
 	}
 	if !r.Aired.Last.IsZero() {
 		out.AiredAt = r.Aired.Last.UnixMilli()

@@ -32,6 +32,9 @@ type ShelfFile struct {
 	Genre      string `json:"genre"`
 	Category   string `json:"category"`
 	License    string `json:"license"`
+	ISRC       string `json:"isrc"`
+	Label      string `json:"label"`
+	Composer   string `json:"composer"`
 	ModifiedAt int64  `json:"modifiedAt"`
 }
 
@@ -85,7 +88,7 @@ func (s *Server) shelfTrack(ctx context.Context, in *ShelfPath) (*trackAnswer, e
 	if note, said := shelf.Notes.Note(in.Path); said {
 		b.Note = &note
 	}
-	b.File = ShelfFile{file.Title, file.Artist, file.Album, file.Genre, string(file.Category), file.License, file.ModTime.UnixMilli()}
+	b.File = ShelfFile{file.Title, file.Artist, file.Album, file.Genre, string(file.Category), file.License, file.ISRC, file.Label, file.Composer, file.ModTime.UnixMilli()}
 	if sound, airs := shelf.Sound(in.Path); airs {
 		sound.LUFS, sound.TruePeak = math.Round(10*sound.LUFS)/10, math.Round(10*sound.TruePeak)/10
 		b.Sound = &sound

@@ -21,6 +21,15 @@ type Telemetry interface {
 	History(ctx context.Context, by telemetry.By, from, to time.Time) ([]telemetry.Point, error)
 	// Airings returns what began from from up to to, newest first.
 	Airings(ctx context.Context, from, to time.Time, limit int) ([]telemetry.Aired, error)
+	// Tracks sums up what began from from up to to by file, of one category or of all where it
+	// is empty; total is how many files there are.
+	Tracks(ctx context.Context, from, to time.Time, category string, sort telemetry.TrackSort, limit int) (tracks []telemetry.Track, total int, err error)
+	// Audience returns who listened from from up to to.
+	Audience(ctx context.Context, from, to time.Time) (telemetry.Audience, error)
+	// Used sums up the music of a month by recording; Music calls fn with each time that it
+	// aired, the oldest first.
+	Used(ctx context.Context, m telemetry.Month) (telemetry.Uses, error)
+	Music(ctx context.Context, m telemetry.Month, fn func(*telemetry.Aired) error) error
 }
 
 // Span is a period in a query; the default is all that is kept.
@@ -109,39 +118,72 @@ func airingOf(a telemetry.Aired, now time.Time) airing {
 
 func round(v, parts float64) float64 { return float64(int64(v*parts+0.5)) / parts }
 
-type airingsInput struct {
-	Span
-	Limit  int    `query:"limit" minimum:"1" maximum:"20000" default:"100"`
+// Form is in which an answer is asked for.
+type Form struct {
 	Format string `query:"format" enum:"json,csv" doc:"csv is a table for spreadsheets; Accept: text/csv asks for it as well"`
 	Accept string `header:"Accept"`
 }
 
-type airingList struct {
-	Airings []airing `json:"airings" doc:"Newest first"`
+func (f Form) table() bool {
+	return f.Format == "csv" || f.Format == "" && strings.HasPrefix(f.Accept, "text/csv")
 }
 
-type airingsAnswer struct {
+type formedAnswer struct {
 	CacheControl string `header:"Cache-Control"`
 	ContentType  string `header:"Content-Type"`
 	Disposition  string `header:"Content-Disposition"`
 	Body         any
 }
 
-// airings is an endpoint of two forms: JSON and CSV.
-func (s *Server) airings() endpoint {
-	return func(_ *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
-		op.Responses = map[string]*huma.Response{"200": {Description: "What aired", Content: map[string]*huma.MediaType{
-			"application/json": {Schema: api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[airingList](), true, "")},
+// asJSON and asTable are the two forms; name is that of the table's file.
+func asJSON(body any) *formedAnswer {
+	return &formedAnswer{CacheControl: "no-store", ContentType: "application/json", Body: body}
+}
+
+func asTable(name string, table []byte) *formedAnswer {
+	return &formedAnswer{"no-store", "text/csv; charset=utf-8", `attachment; filename="` + name + `"`, table}
+}
+
+// twoForms is an endpoint that answers with a Body as JSON, or with a table.
+func twoForms[Body, Input any](what string, answer func(context.Context, *Input) (*formedAnswer, error), notes ...note) endpoint {
+	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
+		op.Responses = map[string]*huma.Response{"200": {Description: what, Content: map[string]*huma.MediaType{
+			"application/json": {Schema: api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Body](), true, "")},
 			"text/csv":         {Schema: &huma.Schema{Type: "string"}},
 		}}}
-		huma.Register(api, op, func(ctx context.Context, in *airingsInput) (*airingsAnswer, error) {
-			out, err := s.listAirings(ctx, in)
+		op = noted(api, op, reflect.TypeFor[Input](), notes)
+		huma.Register(api, op, func(ctx context.Context, in *Input) (*formedAnswer, error) {
+			out, err := answer(ctx, in)
 			return out, s.answered(op, err)
 		})
 	}
 }
 
-func (s *Server) listAirings(ctx context.Context, in *airingsInput) (*airingsAnswer, error) {
+// sheet writes a table that spreadsheets read. Cells are as given: texts from outside go
+// through cell.
+func sheet(head []string, rows func(row func(...string)) error) ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteString("\ufeff") // otherwise Excel reads Arabic as Latin
+	w := csv.NewWriter(&out)
+	_ = w.Write(head) // writing to a buffer cannot fail
+	err := rows(func(cells ...string) { _ = w.Write(cells) })
+	w.Flush()
+	return out.Bytes(), err
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+type airingsInput struct {
+	Span
+	Form
+	Limit int `query:"limit" minimum:"1" maximum:"20000" default:"100"`
+}
+
+type airingList struct {
+	Airings []airing `json:"airings" doc:"Newest first"`
+}
+
+func (s *Server) listAirings(ctx context.Context, in *airingsInput) (*formedAnswer, error) {
 	from, to, err := in.times()
 	if err != nil {
 		return nil, err
@@ -154,37 +196,35 @@ func (s *Server) listAirings(ctx context.Context, in *airingsInput) (*airingsAns
 	for i, a := range aired {
 		list.Airings[i] = airingOf(a, now)
 	}
-	if in.Format == "csv" || in.Format == "" && strings.HasPrefix(in.Accept, "text/csv") {
-		return &airingsAnswer{"no-store", "text/csv; charset=utf-8", `attachment; filename="airings.csv"`, s.table(list.Airings)}, nil
+	if !in.table() {
+		return asJSON(list), nil
 	}
-	return &airingsAnswer{CacheControl: "no-store", ContentType: "application/json", Body: list}, nil
+	return asTable("airings.csv", s.airingsTable(list.Airings)), nil
 }
 
-// table writes airings for a spreadsheet, with the station's own times.
-func (s *Server) table(all []airing) []byte {
-	var out bytes.Buffer
-	out.WriteString("\ufeff") // otherwise Excel reads Arabic as Latin
-	w := csv.NewWriter(&out)
-	_ = w.Write([]string{
+// airingsTable has the station's own times.
+func (s *Server) airingsTable(all []airing) []byte {
+	head := []string{
 		"started", "seconds", "artist", "title", "file", "category", "type", "kind",
 		"listeners_start", "listeners_average", "listeners_end", "tune_ins", "tune_outs", "listener_hours",
-	}) // writing to a buffer cannot fail
-	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	for _, a := range all {
-		row := []string{
-			time.UnixMilli(a.StartedAt).In(s.opt.Zone).Format(time.RFC3339), number(a.Seconds),
-			cell(a.Artist), cell(a.Title), cell(a.File), a.Category, a.Type, a.Kind, "", "", "", "", "", "",
-		}
-		if l := a.Listeners; l != nil {
-			copy(row[8:], []string{
-				strconv.Itoa(l.Start), number(l.Average), strconv.Itoa(l.End),
-				strconv.Itoa(a.TuneIns), strconv.Itoa(a.TuneOuts), number(a.ListenerHours),
-			})
-		}
-		_ = w.Write(row)
 	}
-	w.Flush()
-	return out.Bytes()
+	out, _ := sheet(head, func(row func(...string)) error {
+		for _, a := range all {
+			cells := []string{
+				time.UnixMilli(a.StartedAt).In(s.opt.Zone).Format(time.RFC3339), number(a.Seconds),
+				cell(a.Artist), cell(a.Title), cell(a.File), a.Category, a.Type, a.Kind, "", "", "", "", "", "",
+			}
+			if l := a.Listeners; l != nil {
+				copy(cells[8:], []string{
+					strconv.Itoa(l.Start), number(l.Average), strconv.Itoa(l.End),
+					strconv.Itoa(a.TuneIns), strconv.Itoa(a.TuneOuts), number(a.ListenerHours),
+				})
+			}
+			row(cells...)
+		}
+		return nil
+	})
+	return out
 }
 
 // cell escapes a title that a spreadsheet would run as a formula.

@@ -15,6 +15,57 @@ type counts struct {
 	by       telemetry.By
 	from, to time.Time
 	limit    int
+	category string
+	sort     telemetry.TrackSort
+	month    telemetry.Month
+	failing  error
+}
+
+func (c *counts) Tracks(_ context.Context, from, to time.Time, category string, sort telemetry.TrackSort, limit int) ([]telemetry.Track, int, error) {
+	c.from, c.to, c.category, c.sort, c.limit = from, to, category, sort, limit
+	return []telemetry.Track{
+		{Path: "a\xff.mp3", Title: "=cmd|' /C calc'!A0", Artist: "@SUM(1)", Category: "english", Plays: 3, Aired: 9*time.Minute + 500*time.Millisecond, Counted: 2, ListenerHours: 1.23456, Start: 10.256, Came: 2, Went: 3, Kept: 2.0 / 3, Reached: 9},
+		{Path: "b.mp3", Title: "ب", Category: "jingles", Plays: 1, Aired: time.Second},
+	}, 7, nil
+}
+
+func (c *counts) Audience(_ context.Context, from, to time.Time) (telemetry.Audience, error) {
+	c.from, c.to = from, to
+	if c.failing != nil {
+		return telemetry.Audience{}, c.failing
+	}
+	return telemetry.Audience{
+		Devices:   []telemetry.Share{{Name: "android", Seconds: 5400}, {Name: "other", Seconds: 1800}},
+		Countries: []telemetry.Share{{Name: "EG", Seconds: 7200}}, Since: time.UnixMilli(77),
+	}, nil
+}
+
+func (c *counts) Used(_ context.Context, m telemetry.Month) (telemetry.Uses, error) {
+	c.month = m
+	return telemetry.Uses{
+		Plays: 3, ListenerHours: 4.5, Uncounted: 90 * time.Second, TuningHours: 1234.567,
+		Uses: []telemetry.Use{
+			{Title: "أغنية, \"واحدة\"", Artist: "فنان", Release: telemetry.Release{Album: "ألبوم", ISRC: "EGA012600001", Label: "صوت", Composer: "ملحن"}, Plays: 2, Aired: 6 * time.Minute, ListenerHours: 4.5, Performances: 91},
+			{Title: "-1+1", Release: telemetry.Release{Label: "\t=x"}, Plays: 1, Aired: 90 * time.Second},
+		},
+	}, c.failing
+}
+
+func (c *counts) Music(_ context.Context, m telemetry.Month, fn func(*telemetry.Aired) error) error {
+	c.month = m
+	began := time.Date(2026, 11, 1, 0, 0, 5, 0, time.UTC)
+	for _, a := range []telemetry.Aired{
+		{
+			Airing:  telemetry.Airing{Title: "أغنية", Artist: "=HYPERLINK(1)", StartedAt: began, Release: telemetry.Release{Album: "+", ISRC: "EGA012600001", Label: "صوت", Composer: "ملحن"}},
+			EndedAt: began.Add(time.Hour + 2*time.Minute + 3*time.Second), Counted: true, Start: 2, End: 2,
+		},
+		{Airing: telemetry.Airing{Title: "uncounted", StartedAt: began.Add(2 * time.Hour)}, EndedAt: began.Add(2*time.Hour + 59*time.Second)},
+	} {
+		if err := fn(&a); err != nil {
+			return err
+		}
+	}
+	return c.failing
 }
 
 func (c *counts) History(_ context.Context, by telemetry.By, from, to time.Time) ([]telemetry.Point, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/bus"
+	"github.com/athir-radio/athir/internal/kit/census"
 )
 
 // presenceKept is how long an edge's last report counts.
@@ -33,6 +34,8 @@ type presentAt struct {
 type HLS struct {
 	Listeners int    `json:"hlsListeners,omitempty"`
 	Bytes     uint64 `json:"hlsBytes,omitempty"` // sent since its process began
+	// Crowd is of what kinds they are: sums alone, under the names of kit/census.
+	Crowd census.Crowd `json:"hlsCrowd,omitzero"`
 }
 
 // wirePresence is an edge's report over the bus.
@@ -134,12 +137,13 @@ func (p *Attendance) OverBus(subject string, data []byte) {
 		most -= others
 	}
 	w.Listeners = min(max(w.Listeners, 0), most)
+	w.Crowd = w.Crowd.Fit(w.Listeners)
 	p.heard(w.Edge, w.Presence, w.HLS)
 }
 
-// HLS names each listener that an edge serves HLS, as far as edges name them, and the bytes
-// that all edges have sent.
-func (p *Attendance) HLS() (ids []string, bytes uint64) {
+// HLS names each listener that an edge serves HLS, as far as edges name them, with the bytes
+// that all edges have sent and of what kinds the listeners are.
+func (p *Attendance) HLS() (ids []string, bytes uint64, crowd census.Crowd) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for name, e := range p.edges {
@@ -149,8 +153,9 @@ func (p *Attendance) HLS() (ids []string, bytes uint64) {
 		for i := range e.Listeners {
 			ids = append(ids, name+" "+strconv.Itoa(i))
 		}
+		crowd.Join(e.Crowd)
 	}
-	return ids, p.sent
+	return ids, p.sent, crowd
 }
 
 // room reports whether a process of an edge may be counted, and now; others are the listeners

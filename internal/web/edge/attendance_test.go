@@ -3,6 +3,7 @@ package edge_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -64,14 +65,40 @@ func TestListenersOfAnEdgeAreBoundedInAll(t *testing.T) {
 			for process := range 64 {
 				report(process)
 			}
-			if ids, _ := a.HLS(); len(ids) != 100_000 {
+			if ids, _, _ := a.HLS(); len(ids) != 100_000 {
 				t.Errorf("%d listeners", len(ids))
 			}
 			time.Sleep(5 * time.Second)
 		}
 		a.OverBus("athir.present.giza", []byte(`{"edge":"one","hlsListeners":7}`))
-		if ids, _ := a.HLS(); len(ids) != 100_007 {
+		if ids, _, _ := a.HLS(); len(ids) != 100_007 {
 			t.Errorf("with those of another edge: %d", len(ids))
 		}
 	})
+}
+
+// Fails where an edge has the station count kinds that there are not, or more of one kind than
+// it has listeners.
+func TestAnEdgesListenersAreOfKnownKindsAndNoMoreThanThereAre(t *testing.T) {
+	a := edge.NewAttendance(func(string, any) {})
+	hostile := map[string]int{}
+	for i := range 20_000 {
+		hostile[fmt.Sprint("agent", i)] = 1
+	}
+	report := func(name string, listeners int, devices, countries map[string]int) {
+		data, err := json.Marshal(map[string]any{"edge": "1", "hlsListeners": listeners, "hlsCrowd": map[string]any{"devices": devices, "countries": countries}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.OverBus("athir.present."+name, data)
+	}
+	report("cairo", 5, map[string]int{"android": 2, "iphone": 3}, map[string]int{"EG": 4, "SD": 1})
+	report("giza", 3, hostile, map[string]int{"<b>": 9, "EG": -7, "JO": 900})
+	report("old", 2, nil, nil)
+	a.OverBus("athir.present.odd", []byte(`{"edge":"1","hlsListeners":9,"hlsCrowd":{"devices":[1,2]}}`))
+	ids, _, crowd := a.HLS()
+	devices, countries := map[string]int{"android": 2, "iphone": 3, "other": 5}, map[string]int{"EG": 4, "SD": 1, "JO": 3, "ZZ": 2}
+	if len(ids) != 10 || !maps.Equal(crowd.Devices, devices) || !maps.Equal(crowd.Countries, countries) {
+		t.Errorf("%d listeners, %v", len(ids), crowd)
+	}
 }

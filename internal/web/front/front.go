@@ -46,15 +46,19 @@ const (
 // proxy first takes away what the client names in Connection, whose token would then
 // be missing and whose guesses and requests would count for the edge's own address.
 func vouched(token func() string, to *httputil.ReverseProxy) *httputil.ReverseProxy {
+	return shown(client.EdgeHeader, token, to)
+}
+
+func shown(header string, token func() string, to *httputil.ReverseProxy) *httputil.ReverseProxy {
 	rewrite := to.Rewrite
 	to.Rewrite = func(r *httputil.ProxyRequest) {
 		rewrite(r)
-		r.Out.Header.Del(client.EdgeHeader)
+		r.Out.Header.Del(header)
 		if token == nil {
 			return
 		}
 		if shown := token(); shown != "" {
-			r.Out.Header.Set(client.EdgeHeader, shown)
+			r.Out.Header.Set(header, shown)
 		}
 	}
 	return to
@@ -232,12 +236,13 @@ const LivePath = "/livez"
 
 func answers(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
 
-// HLS passes HLSPrefix on to the relay.
-func HLS(log *slog.Logger, relay string) http.Handler {
-	return patient(hls(log, relay), DefaultStall)
+// HLS passes HLSPrefix on to the relay. The token has a relay on another machine count a
+// listener for the address that is forwarded; nil for one on this machine, which believes it.
+func HLS(log *slog.Logger, relay string, token func() string) http.Handler {
+	return patient(shown(client.FrontHeader, token, hls(log, relay)), DefaultStall)
 }
 
-func hls(log *slog.Logger, relay string) http.Handler {
+func hls(log *slog.Logger, relay string) *httputil.ReverseProxy {
 	return proxy(log, relay, strings.TrimSuffix(HLSPrefix, "/"), answerWait)
 }
 

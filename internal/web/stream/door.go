@@ -1,6 +1,16 @@
 package stream
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/athir-radio/athir/internal/kit/census"
+)
+
+// caller is what is kept of a listener.
+type caller struct {
+	key string // as Options.ClientKey names it; empty where nobody is limited by it
+	who census.Who
+}
 
 // door counts the listeners and refuses those beyond the limits.
 type door struct {
@@ -8,6 +18,7 @@ type door struct {
 	now, peak       int
 	served, refused uint64
 	perKey          map[string]int
+	kinds           census.Count
 	wider           func(string) string
 }
 
@@ -16,7 +27,8 @@ const widerFactor = 8
 
 // enter admits one more listener, or returns the reason that the refused listener
 // is given. A limit of 0 means no limit.
-func (d *door) enter(key string, limit, perKey int) (why string) {
+func (d *door) enter(c caller, limit, perKey int) (why string) {
+	key := c.key
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	network := d.network(key)
@@ -31,6 +43,7 @@ func (d *door) enter(key string, limit, perKey int) (why string) {
 	d.now++
 	d.served++
 	d.peak = max(d.peak, d.now)
+	d.kinds[c.who]++
 	d.perKey[key]++
 	if network != "" {
 		d.perKey[network]++
@@ -38,12 +51,15 @@ func (d *door) enter(key string, limit, perKey int) (why string) {
 	return ""
 }
 
-func (d *door) leave(key string) {
+func (d *door) leave(c caller) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.now--
-	d.less(key)
-	if network := d.network(key); network != "" {
+	if d.kinds[c.who]--; d.kinds[c.who] == 0 {
+		delete(d.kinds, c.who)
+	}
+	d.less(c.key)
+	if network := d.network(c.key); network != "" {
 		d.less(network)
 	}
 }
@@ -63,8 +79,8 @@ func (d *door) network(key string) string {
 }
 
 // unserved counts an admitted listener, who got no stream, as refused.
-func (d *door) unserved(key string) {
-	d.leave(key)
+func (d *door) unserved(c caller) {
+	d.leave(c)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.served--

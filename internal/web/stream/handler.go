@@ -37,23 +37,26 @@ func (f *Fanout) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.head(w, r)
 		return
 	}
-	var key string
+	var from caller
 	if f.opt.MaxPerClient > 0 {
-		key = f.opt.ClientKey(r)
+		from.key = f.opt.ClientKey(r)
 	}
-	if why := f.door.enter(key, f.opt.MaxListeners, f.opt.MaxPerClient); why != "" {
+	if f.opt.Who != nil {
+		from.who = f.opt.Who(r)
+	}
+	if why := f.door.enter(from, f.opt.MaxListeners, f.opt.MaxPerClient); why != "" {
 		refuse(w, http.StatusServiceUnavailable, why)
 		return
 	}
 	at, format := f.await(r.Context())
 	if at == nil {
-		f.door.unserved(key)
+		f.door.unserved(from)
 		refuse(w, http.StatusServiceUnavailable, nothingToSend)
 		return
 	}
 	f.rush.Arrived()
 	f.describe(w.Header(), format, wantsICY(r))
-	f.play(w, r, key, start(at, nil, wantsICY(r)))
+	f.play(w, r, from, start(at, nil, wantsICY(r)))
 }
 
 const nothingToSend = "the station is not sending at the moment, try again soon"
@@ -72,35 +75,35 @@ func wantsICY(r *http.Request) bool { return r.Header.Get("Icy-MetaData") == "1"
 
 // play hands the connection to a shared writer if it can be taken over. Otherwise
 // it serves the connection itself until the listener is gone.
-func (f *Fanout) play(w http.ResponseWriter, r *http.Request, key string, c cursor) {
+func (f *Fanout) play(w http.ResponseWriter, r *http.Request, from caller, c cursor) {
 	control := http.NewResponseController(w)
 	if r.TLS == nil {
 		conn, _, err := control.Hijack()
 		if err == nil {
 			c.lead = responseHead(w.Header(), r)
-			f.takeOver(r.Context(), conn, key, c)
+			f.takeOver(r.Context(), conn, from, c)
 			return
 		}
 		if !errors.Is(err, http.ErrNotSupported) {
-			f.door.leave(key) // the connection broke meanwhile
+			f.door.leave(from) // the connection broke meanwhile
 			return
 		}
 	}
-	defer f.door.leave(key)
+	defer f.door.leave(from)
 	w.WriteHeader(http.StatusOK)
 	f.serveAlone(r.Context(), &c, alone{w, control.SetWriteDeadline, control.Flush})
 }
 
 // takeOver gives a hijacked connection to a writer, or serves it until it ends
 // where its socket cannot be reached.
-func (f *Fanout) takeOver(ctx context.Context, conn net.Conn, key string, c cursor) {
+func (f *Fanout) takeOver(ctx context.Context, conn net.Conn, from caller, c cursor) {
 	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
 		// Audio for a slow listener waits in the shared window, not in
 		// megabytes of kernel memory for each.
 		_ = tcp.SetWriteBuffer(f.opt.SendBuffer)
 	}
 	if s, ok := detach(conn); ok {
-		l := &listener{cursor: c, socket: s, key: key}
+		l := &listener{cursor: c, socket: s, caller: from}
 		if f.writers[f.turn.Add(1)%uint64(len(f.writers))].add(l) {
 			return
 		}
@@ -109,7 +112,7 @@ func (f *Fanout) takeOver(ctx context.Context, conn net.Conn, key string, c curs
 		f.serveAlone(ctx, &c, alone{conn, conn.SetWriteDeadline, func() error { return nil }})
 		_ = conn.Close()
 	}
-	f.door.leave(key)
+	f.door.leave(from)
 }
 
 // alone is a connection that has a goroutine of its own.

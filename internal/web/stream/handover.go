@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/athir-radio/athir/internal/kit/census"
 )
 
 // Handover is the way to the program that takes this one's place (kit/reexec).
@@ -61,6 +63,7 @@ type legacyListener struct {
 	ICY                 bool
 	Left                int
 	Key                 string
+	Device, Country     string // empty: the program before did not tell
 }
 
 func (f *Fanout) estate() string { return "stream " + f.opt.Name }
@@ -88,6 +91,7 @@ func (f *Fanout) leave() {
 		f.opt.Handover.Leave(f.socketName(len(out.Listeners)), os.NewFile(uintptr(l.fd), "listener")) //nolint:gosec // a descriptor
 		out.Listeners = append(out.Listeners, legacyListener{
 			At: at, Off: l.off, Lead: l.lead, Prefix: l.prefix, Block: l.block, ICY: l.icy, Left: l.left, Key: l.key,
+			Device: l.who.Device.String(), Country: l.who.Country.String(),
 		})
 	}
 	f.door.mu.Lock()
@@ -203,11 +207,14 @@ func (f *Fanout) seat(name string, at *chunk, in legacyListener) {
 		return
 	}
 	_ = unix.SetNonblock(fd, true)
-	if f.door.enter(in.Key, 0, 0) != "" {
+	from := caller{key: in.Key}
+	from.who.Device, _ = census.DeviceNamed(in.Device)
+	from.who.Country = census.CountryNamed(in.Country)
+	if f.door.enter(from, 0, 0) != "" {
 		_ = unix.Close(fd)
 		return
 	}
-	l := &listener{socket: socket{fd: fd, leave: f.counted(fd)}, key: in.Key, progress: time.Now(), cursor: cursor{
+	l := &listener{socket: socket{fd: fd, leave: f.counted(fd)}, caller: from, progress: time.Now(), cursor: cursor{
 		lead: in.Lead, prefix: in.Prefix, block: in.Block, at: at, off: in.Off, icy: in.ICY, left: in.Left,
 	}}
 	w := f.writers[f.turn.Add(1)%uint64(len(f.writers))]

@@ -1,6 +1,10 @@
 package stream
 
-import "time"
+import (
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/census"
+)
 
 // State is what the upstream connection is doing.
 //
@@ -32,9 +36,10 @@ type Stats struct {
 	BytesIn     uint64 // from the upstream
 	BytesOut    uint64 // accepted by the kernel for listeners, response heads included
 	Upstream    State
-	Since       time.Time // of Upstream
-	LastData    time.Time // last upstream byte; zero when there was none
-	ContentType string    // of the upstream, empty before the first connection
+	Since       time.Time    // of Upstream
+	LastData    time.Time    // last upstream byte; zero when there was none
+	ContentType string       // of the upstream, empty before the first connection
+	Crowd       census.Crowd // of what kinds the listeners are
 }
 
 // Stats reads the counters.
@@ -44,6 +49,7 @@ func (f *Fanout) Stats() Stats {
 	f.mu.Unlock()
 	f.door.mu.Lock()
 	s.Listeners, s.Peak, s.Served, s.Refused = f.door.now, f.door.peak, f.door.served, f.door.refused
+	s.Crowd = f.door.kinds.Crowd()
 	f.door.mu.Unlock()
 	s.CutSlow, s.BytesIn, s.BytesOut = f.count.slow.Load(), f.count.in.Load(), f.count.out.Load()
 	return s

@@ -31,6 +31,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/rush"
 )
 
@@ -93,6 +94,8 @@ type Options struct {
 	// Wider names the network that a key lies in, empty for none. All keys of one
 	// network have eight times MaxPerClient together. Nil: no key lies in one.
 	Wider func(key string) string
+	// Who classifies the sender of a request, to be counted by Stats; nil: all are unknown.
+	Who func(*http.Request) census.Who
 	// AllowOrigin is the CORS Access-Control-Allow-Origin value, "*" for any
 	// page; empty sends no CORS header.
 	AllowOrigin string
@@ -149,7 +152,7 @@ func New(opt Options) *Fanout {
 	}
 	f := &Fanout{opt: opt, log: opt.Log.With("upstream", opt.URL), since: time.Now(), rush: rush.New(nil), changed: make(chan struct{})}
 	f.ring.burst = opt.Burst
-	f.door.perKey, f.door.wider = make(map[string]int), opt.Wider
+	f.door.perKey, f.door.kinds, f.door.wider = make(map[string]int), census.Count{}, opt.Wider
 	for range opt.Writers {
 		f.writers = append(f.writers, newWriter(f))
 	}

@@ -17,7 +17,7 @@ const maxPieces = 64
 type listener struct {
 	cursor
 	socket
-	key      string    // for the door
+	caller             // for the door
 	progress time.Time // when it last took something, or had nothing to take
 }
 
@@ -182,7 +182,7 @@ func (w *writer) cut(l *listener) outcome {
 
 func (w *writer) drop(l *listener) outcome {
 	l.close()
-	w.f.door.leave(l.key)
+	w.f.door.leave(l.caller)
 	return gone
 }
 

@@ -44,6 +44,7 @@ func (c *Streams) Stats() (sum stream.Stats) {
 		sum.Listeners += s.Listeners
 		sum.Served += s.Served
 		sum.BytesOut += s.BytesOut
+		sum.Crowd.Join(s.Crowd)
 	}
 	return sum
 }
