@@ -16,7 +16,8 @@ export default defineConfig({
     emptyOutDir: page === 'index',
     target: ['es2022', 'safari16', 'chrome105', 'firefox110'],
     assetsInlineLimit: 0, // the content security policy allows no data: scripts, styles or fonts
-    modulePreload: false,
+    // What a page's script is made of comes with it, not after it; what is loaded later names its own parts.
+    modulePreload: { polyfill: false, resolveDependencies: (_, parts, { hostType }) => (hostType === 'html' ? parts : []) },
     cssCodeSplit: false,
     rolldownOptions: { input: `${page}.html` },
   },

@@ -124,6 +124,34 @@ test('a purge that would delete nothing cannot be ordered, and closing a page ca
   await expect(dialog.getByRole('button', { name: 'Clear them' })).toHaveCount(0);
 });
 
+test('moderators see the pictures and hear the voice notes they judge; what is deleted has none', async ({ page, mock, media }) => {
+  const { audience } = mock;
+  audience.media.set('/chat/media/1.png', { body: await readFile('public/icon-512.png'), type: 'image/png' });
+  audience.media.set('/chat/media/2.ogg', { body: media.ogg, type: 'audio/ogg' });
+  audience.say({ user: 'ليلى', text: 'النيل', type: 'image', url: '/chat/media/1.png', mime: 'image/png', width: 512, height: 512 });
+  audience.say({ user: 'Nour', text: '', type: 'voice', url: '/chat/media/2.ogg', mime: 'audio/ogg', durationMs: 4000 });
+  audience.say({ user: 'Foe', text: '', type: 'image', url: 'https://elsewhere.example/1.png' });
+  await openListeners(page, mock);
+  const found = (name: string) => page.locator('.found li').filter({ hasText: name });
+  await found('ليلى').getByRole('button', { name: /^Enlarge the picture from/ }).click();
+  const large = page.getByRole('dialog', { name: 'النيل' }).getByRole('img');
+  await expect.poll(() => large.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(512);
+  await expectAccessible(page, 'dialog[open]');
+  await page.keyboard.press('Escape');
+  await expect(large).toHaveCount(0);
+  await found('Nour').getByRole('button', { name: 'Play the voice note of Nour' }).click();
+  await expect(found('Nour').getByRole('button', { name: 'Pause the voice note of Nour' })).toBeVisible();
+  await expect(found('Foe')).toContainText('[picture]'); // only what the station serves is loaded
+  await found('ليلى').getByRole('button', { name: /^Clear what/ }).click();
+  const dialog = page.getByRole('dialog', { name: /^Clear what/ });
+  await dialog.getByRole('button', { name: /^Show the picture from/ }).click(); // covered until somebody wants to see it
+  await expect(dialog.getByRole('button', { name: /^Enlarge the picture from/ })).toBeVisible();
+  await dialog.getByRole('button', { name: 'Not now' }).click();
+  await found('ليلى').getByRole('button', { name: /^Delete/ }).click();
+  await expect(found('ليلى')).toContainText('The picture is deleted with it.');
+  await expect(found('ليلى').locator('img')).toHaveCount(0);
+});
+
 test('the events of webhooks are told in the page’s language, and one it does not know in the station’s words', async ({ page, mock }) => {
   await openListeners(page, mock, 'ar');
   const event = (name: string) => page.locator('section[aria-labelledby=hooks] fieldset label').filter({ hasText: name });

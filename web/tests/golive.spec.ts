@@ -210,7 +210,7 @@ test('who is off the air by the studio reads that the studio took it back, and n
   whip.tell({ state: 'taken back', freeAt: Date.now() + 600_000 });
   await expect(sign(page)).toContainText('without the studio');
   await page.getByRole('button', { name: 'Switch to Arabic' }).click();
-  await expect(sign(page)).toContainText('استعاد الاستوديو الأثير');
+  await expect(sign(page)).toContainText('أخرجك الاستوديو من الهواء');
 });
 
 test('who is called while muted reads that the studio calls and that unmuting puts it on the air', async ({ page, whip }) => {

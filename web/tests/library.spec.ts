@@ -158,7 +158,7 @@ test('rows are selected by keys and ranges, all that match by one; a change of m
   await expectNews(page, '240 tracks were changed.');
   expect(mock.library.taken.at(-1)).toEqual({ order: 'PATCH ', body: { query: {}, set: { album: 'Everything' } } });
   expect(mock.library.tracks.every((kept) => kept.note.album === 'Everything')).toBe(true);
-  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expectNews(page, 'Undone for 240 tracks.');
   expect(mock.library.tracks.some((kept) => 'album' in kept.note)).toBe(false);
   await grid(page).focus();
@@ -257,6 +257,21 @@ test('a track is edited in its drawer: what the file says, back to it, faults by
   await expect(deeds.first()).toContainText('نهر بطيء');
   await deeds.first().getByRole('button', { name: /Undo/ }).click();
   await expect(panel.getByLabel('Title', { exact: true })).toHaveValue('نهر بطيء');
+});
+
+test('what reports name a recording by is said in the drawer', async ({ page, mock }) => {
+  await begin(page, mock, 'en', `/studio#/library/track/${encodeURIComponent('english/Slow_River.mp3')}`);
+  const panel = drawer(page);
+  await panel.getByLabel('Record label', { exact: true }).fill('صوت القاهرة');
+  await panel.getByLabel('Composer', { exact: true }).fill('Amal Haddad');
+  await panel.getByLabel('ISRC', { exact: true }).fill('EG-A01-26');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await expect(panel.getByRole('alert')).toContainText('EG-A01-26-00001');
+  await panel.getByLabel('ISRC', { exact: true }).fill('eg-a01-26-00001');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await expectNews(page, 'One track was changed.');
+  await expect(panel.getByLabel('ISRC', { exact: true })).toHaveValue('EGA012600001');
+  expect(mock.library.track('english/Slow_River.mp3')?.note).toEqual({ label: 'صوت القاهرة', composer: 'Amal Haddad', isrc: 'EGA012600001' });
 });
 
 test('undo in the drawer takes back what was saved there, not what somebody else did since', async ({ page, mock }) => {
@@ -550,8 +565,9 @@ test.describe('with a thumb', () => {
     mock.intake.arrive('done.mp3', { state: 'taken', path: 'english/done.mp3' });
     await begin(page, mock);
     await expect(page.getByRole('columnheader')).toHaveCount(0);
-    const [title, length] = [rows(page).first().locator('.title'), rows(page).first().locator('.length')];
+    const [title, length, air] = [rows(page).first().locator('.title'), rows(page).first().locator('.length'), rows(page).first().locator('.onto')];
     expect((await title.boundingBox())!.x).toBeLessThan((await length.boundingBox())!.x);
+    expect((await length.boundingBox())!.x).toBeLessThan((await air.boundingBox())!.x);
     await page.getByLabel('Sort by').selectOption('title desc');
     await expect.poll(() => mock.library.listed.at(-1)).toContain('sort=title&order=desc');
     await rows(page).first().getByRole('checkbox').check();

@@ -433,7 +433,7 @@ test('a clock asks for a playlist by its name, and the queue says which one an e
   await expect(what(0, 'list')).toHaveValue('سهرة الجمعة');
   await what(1, 'category').selectOption('music');
   await expect(what(1, 'list')).toHaveCount(0);
-  await page.getByRole('region', { name: 'Changes' }).getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('region', { name: 'Changes', exact: true }).getByRole('button', { name: 'Apply' }).click();
   await expect.poll(() => mock.control.config.CLOCKS?.[0]?.hour).toEqual([{ category: 'playlist', list: 'سهرة الجمعة' }, { category: 'music' }]);
   await page.route('**/api/schedule*', async (route) => {
     const answer = await route.fetch();
@@ -445,6 +445,20 @@ test('a clock asks for a playlist by its name, and the queue says which one an e
   await page.goto('/studio#/air');
   await page.reload();
   await expect(page.getByRole('link', { name: /Playlist: .*سهرة الجمعة/ })).toHaveAttribute('href', '#/library/playlists/1');
+});
+
+test('a playlist that a clock asks for is not deleted, and the clock is named', async ({ page, mock }) => {
+  mock.lists.add({ name: 'سهرة الجمعة' });
+  mock.control.key = '';
+  const reason = { code: 'playlist', en: 'the hour clock "Evening" asks for this playlist: change the clock first', ar: 'قالب الساعة «Evening» يطلب هذه القائمة. غيّره أولًا' };
+  await page.route('**/api/station/playlists/1', (route) =>
+    route.request().method() === 'DELETE' ? route.fulfill({ status: 409, contentType: 'application/problem+json', body: JSON.stringify({ title: 'Conflict', status: 409, detail: reason.en, reason }) }) : route.fallback());
+  await open(page, '/studio#/library/playlists/1', 'ar');
+  await page.locator('summary').last().click();
+  await page.getByRole('button', { name: 'حذف', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'حذف', exact: true }).click();
+  await expectNews(page, 'لم تُحذف القائمة.');
+  await expectNews(page, 'قالب الساعة «Evening» يطلب هذه القائمة');
 });
 
 test('who may not change the programme sees the playlists and changes nothing', async ({ page, mock }) => {

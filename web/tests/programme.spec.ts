@@ -3,7 +3,7 @@ import { expect, expectAccessible, expectFits, expectNews, faces, nextLook, open
 import { logLines, morning } from './mock/control';
 import type { Mock } from './mock/mock';
 
-const bar = (page: Page) => page.getByRole('region', { name: 'Changes' });
+const bar = (page: Page) => page.getByRole('region', { name: 'Changes', exact: true });
 const field = (page: Page, path: string) => page.locator(`[data-field="${path}"]`);
 const puts = (mock: Mock) => mock.control.taken.filter((t) => t.order === 'PUT config').map((t) => t.body);
 
@@ -30,10 +30,10 @@ test('the programme opens with the key, and stays shut with words without it', a
 test('a mood is put on and taken back', async ({ page, mock }) => {
   await page.clock.install();
   await openProgramme(page, mock);
-  await expect(page.getByRole('button', { name: 'Party' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Party', exact: true })).toBeVisible();
   await stopClock(page); // the offer to undo stays
-  await page.getByRole('button', { name: 'Party' }).click();
-  await expect(page.getByRole('button', { name: 'Party' })).toHaveAttribute('aria-pressed', 'true');
+  await page.getByRole('button', { name: 'Party', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Party', exact: true })).toHaveAttribute('aria-pressed', 'true');
   await expect(field(page, 'MASHUP_CHANCE').locator('output')).toHaveText('22%');
   await page.getByRole('log').getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByRole('button', { name: 'No mood' })).toHaveAttribute('aria-pressed', 'true');
@@ -54,6 +54,15 @@ test('the mix shows what becomes of an hour, and one share moves the others', as
   expect(puts(mock)).toEqual([{ GENRE_SPLIT: { arabic_hits: 0.3, english: 0.6, social: 0.1 } }]);
 });
 
+test('a deck without songs has no share of the hour, and it says where that goes', async ({ page, mock }) => {
+  mock.emptied = ['english', 'jingles'];
+  await openProgramme(page, mock);
+  const hour = page.getByRole('img', { name: /^Shares of an hour/ });
+  await expect(hour).toHaveAttribute('aria-label', /Arabic hits \d+%/);
+  await expect(hour).not.toHaveAttribute('aria-label', /English|Jingles/);
+  await expect(page.locator('[data-moved=english]')).toHaveText('English: no songs. Its share goes to Arabic hits.');
+});
+
 test('knobs speak minutes, send milliseconds, and go back to their default one by one', async ({ page, mock }) => {
   await openProgramme(page, mock);
   const artist = field(page, 'ROTATION.ARTIST_GAP_MS');
@@ -62,14 +71,93 @@ test('knobs speak minutes, send milliseconds, and go back to their default one b
   await field(page, 'ROTATION.REFRESH_FRACTION').getByRole('spinbutton').fill('70');
   await expect(bar(page)).toContainText('2 changes not applied yet');
   await bar(page).getByRole('button', { name: 'Apply' }).click();
-  await expect(bar(page)).toContainText('lost at the next restart');
+  await expect(bar(page)).toContainText('Everything in force is saved.');
   expect(puts(mock)).toEqual([{ ROTATION: { ARTIST_GAP_MS: 2_700_000, REFRESH_FRACTION: 0.7 } }]);
   await artist.getByRole('button', { name: /to the default, 30 min/ }).click();
   await bar(page).getByRole('button', { name: 'Apply' }).click();
   await expect.poll(() => puts(mock)).toContainEqual({ ROTATION: { ARTIST_GAP_MS: 1_800_000 } });
+  await expect(bar(page).getByRole('button', { name: /^Save/ })).toHaveCount(0);
+});
+
+test('where edits are not kept, saving is a step of its own and the bar says so', async ({ page, mock }) => {
+  mock.control.keepsEdits = false;
+  await openProgramme(page, mock);
+  await expect(bar(page)).toContainText('saves changes only when you save them');
+  await field(page, 'AD_EVERY').getByRole('spinbutton').fill('9');
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(bar(page)).toContainText('lost at the next restart');
+  await expect(page.getByText('The list begins with the last start of the station.')).toBeVisible();
   await bar(page).getByRole('button', { name: 'Save permanently' }).click();
   await expectNews(page, 'Saved permanently.');
   await expect(bar(page).getByRole('button', { name: 'Save permanently' })).toHaveCount(0);
+});
+
+test('a disk that refuses is told, with its reason and a button to try again', async ({ page, mock }) => {
+  await openProgramme(page, mock);
+  mock.control.unsaved = 'the disk is full';
+  await field(page, 'AD_EVERY').getByRole('spinbutton').fill('9');
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(bar(page)).toContainText('In force, but not saved.');
+  await expect(bar(page)).toContainText('the disk is full');
+  await bar(page).getByRole('button', { name: 'Save now' }).click();
+  await expectNews(page, 'Part of the station is down.');
+  mock.control.unsaved = '';
+  await bar(page).getByRole('button', { name: 'Save now' }).click();
+  await expect(bar(page)).toContainText('Everything in force is saved.');
+});
+
+/** Rows of the list of changes. */
+const past = (page: Page) => page.getByRole('region', { name: 'Latest changes' });
+
+test('the latest changes are listed with who made them, and each is undone; an undo too', async ({ page, mock }) => {
+  mock.control.past = [
+    { id: 3, at: Date.now() - 60_000, by: 'station key', what: ['SINGERS.english'], before: structuredClone(mock.control.config) },
+    { id: 2, at: Date.now() - 3_600_000, by: '<b>nour</b>', what: ['MOOD'], mood: 'tarab', before: structuredClone(mock.control.config) },
+  ];
+  await openProgramme(page, mock);
+  const rows = past(page).locator('[data-change]');
+  await expect(rows).toHaveCount(2);
+  await expect(rows.first()).toContainText('Singers: English');
+  await expect(rows.first()).toContainText('the station key');
+  await expect(rows.nth(1)).toContainText('Mood: Tarab');
+  await expect(rows.nth(1)).toContainText('<b>nour</b>'); // text, never markup
+  await field(page, 'AD_EVERY').getByRole('spinbutton').fill('9');
+  await bar(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(rows.first()).toContainText('Ads');
+  await past(page).getByRole('button', { name: /^Undo: Ads/ }).press('Enter');
+  await expectNews(page, 'The change was undone.');
+  await expect(field(page, 'AD_EVERY').getByRole('spinbutton')).toHaveValue('16');
+  await expect(rows.first()).toContainText('Undid: Ads');
+  await expect(rows.nth(1)).toContainText('undone');
+  await expect(rows.nth(1)).toBeFocused(); // the button that was pressed is gone
+  await expect(bar(page).getByRole('button', { name: 'Undo' })).toHaveCount(0);
+  await rows.first().getByRole('button', { name: /^Undo: Undid: Ads/ }).click();
+  await expect(field(page, 'AD_EVERY').getByRole('spinbutton')).toHaveValue('9');
+  expect(mock.control.taken.filter((t) => t.order === 'POST config/undo').map((t) => t.body)).toEqual([{ id: 4 }, { id: 5 }]);
+});
+
+test('what was changed again since is named, and what cannot be undone says so', async ({ page, mock }) => {
+  mock.control.past = [
+    { id: 2, at: Date.now(), by: 'nour', what: ['ROTATION.ARTIST_GAP_MS'], before: structuredClone(mock.control.config) },
+    { id: 1, at: Date.now(), by: 'nour', what: ['ROTATION.ARTIST_GAP_MS', 'AD_EVERY'], before: structuredClone(mock.control.config) },
+  ];
+  await openProgramme(page, mock);
+  await past(page).getByRole('button', { name: /^Undo: .*, Ads/ }).click();
+  await expectNews(page, 'Changed again since, and left as it is: Artist');
+  mock.control.past[1]!.undone = 99; // by somebody else, meanwhile
+  await past(page).getByRole('button', { name: /^Undo: Artist/ }).last().click();
+  await expectNews(page, 'This change cannot be undone.');
+});
+
+test('many changes are folded', async ({ page, mock }) => {
+  mock.control.past = Array.from({ length: 12 }, (_, i) => ({ id: 12 - i, at: Date.now() - i * 60_000, by: 'nour', what: ['AD_EVERY'], before: structuredClone(mock.control.config) }));
+  await openProgramme(page, mock);
+  await expect(past(page).locator('[data-change]:visible')).toHaveCount(5);
+  const rowAt = (i: number) => past(page).locator('[data-change]').nth(i);
+  await rowAt(4).getByRole('button').press('Enter');
+  await expect(past(page).getByRole('heading')).toBeFocused(); // its row is folded away
+  await past(page).getByText('Older changes').click();
+  await expect(past(page).locator('[data-change]:visible')).toHaveCount(13);
 });
 
 test('a draft survives a reload, and lies over what another operator changed meanwhile', async ({ page, mock }) => {
@@ -95,7 +183,7 @@ test('the last change is undone to what was in force before it', async ({ page, 
   await bar(page).getByRole('button', { name: 'Apply' }).click();
   await expect.poll(() => mock.control.config.DAYPARTS?.[1]?.name).toBe('فجر');
   await bar(page).getByRole('button', { name: 'Undo' }).click();
-  await expectNews(page, 'Last change undone.');
+  await expectNews(page, 'The change was undone.');
   expect(mock.control.config).toEqual(before);
 });
 
@@ -260,7 +348,12 @@ for (const [language, colorScheme] of faces) {
     mock.control.config.DAYPARTS = [{ name: 'a', start: '06:00', end: '12:00', weights: { english: 2 } }, { start: '12:00', end: '18:00', hard: 'english' }];
     mock.control.config.AD_EVERY = 9;
     mock.control.log = logLines();
+    mock.control.past = Array.from({ length: 12 }, (_, i) => ({
+      id: 12 - i, at: Date.now() - i * 600_000, by: i % 3 ? 'سلمى' : 'station key', what: i % 2 ? ['MOOD'] : ['ROTATION.ARTIST_GAP_MS', 'CLOCKS', 'SINGERS.arabic_hits'], ...(i % 2 ? { mood: 'tarab' } : {}),
+      ...(i === 4 ? { undone: 12 } : {}), before: structuredClone(mock.control.config),
+    }));
     await openProgramme(page, mock, language);
+    await page.locator('summary').last().click();
     await field(page, 'ROTATION.BUFFER_MAX').getByRole('spinbutton').fill('0');
     mock.control.refusal = { status: 422, body: { detail: 'no', errors: [{ location: 'body.ROTATION.BUFFER_MAX', message: 'must be 1 to 1000' }] } };
     await page.locator('.bar .key').click();

@@ -418,6 +418,31 @@ test('new posts arrive by themselves, and the sound of the next is there before 
   expect(mock.count('/api/social/posts/2/audio')).toBe(1);
 });
 
+test('the picture inside a post is seen with the key, and covered where listeners reported it', async ({ page, mock }) => {
+  mock.review.add({ title: 'Plain', cover: '/api/social/posts/1/cover', createdAt: Date.now() - 90_000 });
+  mock.review.add({ title: 'Reported', cover: '/api/social/posts/2/cover', reports: [{ at: Date.now(), why: 'offensive' }] });
+  await openQueue(page, mock);
+  await expect(hand(page)).toContainText('Plain');
+  await hand(page).getByRole('button', { name: 'Enlarge the picture of Plain' }).click();
+  const large = page.getByRole('dialog', { name: 'Picture of Plain' }).getByRole('img');
+  await expect.poll(() => large.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(192);
+  await page.keyboard.press('Escape');
+  await rows(page).filter({ hasText: 'Reported' }).getByRole('button').first().click();
+  await hand(page).getByRole('button', { name: 'Show the picture of Reported' }).click();
+  await expect(hand(page).getByRole('button', { name: 'Enlarge the picture of Reported' })).toBeVisible();
+  await expectAccessible(page, 'article[data-hand]');
+});
+
+test('the door names the file and the settings as they are written, from left to right in Arabic too', async ({ page, mock }) => {
+  mock.review.fill(1);
+  await open(page, '/studio#/review', 'ar');
+  await page.getByRole('main').getByRole('button', { name: 'فتح' }).click();
+  const codes = page.locator('#door-where code');
+  await expect(codes).toHaveText(['station_key:', 'social_admin_key:', 'athir.yaml', 'STATION_KEY', 'SOCIAL_ADMIN_KEY']);
+  for (const direction of await codes.evaluateAll((all) => all.map((code) => getComputedStyle(code).direction))) expect(direction).toBe('ltr');
+  await expectAccessible(page, 'dialog[open]');
+});
+
 test('closed, a wrong key, and a station that does not answer are told apart', async ({ page, mock }) => {
   mock.review.fill(2);
   mock.review.adminKey = '';

@@ -36,6 +36,7 @@ test('singers and queries are added, changed and taken away, a removal is undone
   await list(page, 'queries').getByRole('button', { name: /^Remove .?https/ }).click();
   await panel(page).locator('[data-category=english]').click();
   await singers.getByLabel('Add a singer').fill('Amal Haddad'); // typed, and not added
+  mock.control.keepsEdits = false; // saving is a step of its own
   await expect(panel(page)).toContainText('5 changes not applied yet');
   expect(mock.control.taken).toEqual([]);
   await panel(page).getByRole('button', { name: 'Apply' }).click();
@@ -48,6 +49,11 @@ test('singers and queries are added, changed and taken away, a removal is undone
   await panel(page).getByRole('button', { name: 'Save permanently' }).click();
   await expectNews(page, 'Saved permanently.');
   expect(mock.control.taken.at(-1)?.order).toBe('POST config/save');
+  mock.control.keepsEdits = true;
+  await panel(page).locator('[data-category=english]').click();
+  await singers.getByLabel('Add a singer').fill('Dido');
+  await panel(page).getByRole('button', { name: 'Apply' }).click();
+  await expect(panel(page).getByRole('button', { name: /^(Apply|Save)/ })).toHaveCount(0); // it is saved
   await page.reload();
   expect(await expect(list(page, 'singers').locator('li input')).toHaveCount(3).then(() => texts(page, 'singers'))).toEqual(['أم كلثوم', 'فيروز الرحبانية', 'وردة']);
 });

@@ -10,6 +10,9 @@ describe('words of the studio', () => {
   });
 
   it('call the key as the settings file and the environment do', () => {
-    for (const { where } of [enControl.key, arControl.key]) for (const name of ['station_key', 'STATION_KEY']) expect(where).toContain(name);
+    for (const { key } of [enControl, arControl]) {
+      for (const name of ['`station_key:`', '`athir.yaml`', '`STATION_KEY`']) expect(key.where).toContain(name);
+      for (const name of ['`station_key:`', '`social_admin_key:`', '`athir.yaml`', '`SOCIAL_ADMIN_KEY`']) expect(key.posts.where).toContain(name);
+    }
   });
 });

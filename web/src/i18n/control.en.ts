@@ -55,7 +55,7 @@ export const enControl = {
     wrong: 'This is not the station’s key.',
     stale: 'The saved key is no longer valid.',
     limited: (wait: string) => `Too many wrong keys from here. No key is accepted for ${wait}.`,
-    where: 'It is station_key in the station’s settings file, or STATION_KEY in its environment.',
+    where: 'It is the value of `station_key:` in `athir.yaml`, in the station’s data folder, or the environment variable `STATION_KEY`.',
     forget: 'Forget the key',
     forgotten: 'The key was removed from this device.',
     locked: 'This section needs the station key.',
@@ -66,7 +66,7 @@ export const enControl = {
       ask: 'Reviewing listeners’ posts takes the station key, or the moderators’ key.',
       label: 'Station key or moderators’ key',
       wrong: 'This is neither the station’s key nor the moderators’.',
-      where: 'They are station_key and social_admin_key in the station’s settings file, or STATION_KEY and SOCIAL_ADMIN_KEY in its environment.',
+      where: 'They are the values of `station_key:` and `social_admin_key:` in `athir.yaml`, in the station’s data folder, or the environment variables `STATION_KEY` and `SOCIAL_ADMIN_KEY`.',
     },
   },
   /** Of whoever is logged in, and what they may do. */
@@ -84,7 +84,7 @@ export const enControl = {
   find: {
     title: 'Play now',
     label: 'Search the library',
-    hint: 'Arrow keys to choose, Enter to play at once, Escape to close.',
+    hint: 'Arrows choose, Enter plays at once, Shift+Enter plays next, Alt+Enter inserts at a place, Escape closes.',
     planners: 'the planner’s choice',
     found: {
       zero: 'Nothing matches',
@@ -119,8 +119,26 @@ export const enControl = {
     whyLoading: 'Loading the reason…',
     whyFailed: 'The reason could not be loaded.',
     backToAir: 'Back to what is on the air',
+    held: { zero: 'none held', one: 'one held by hand', two: 'two held by hand', few: '# held by hand', many: '# held by hand', other: '# held by hand' },
+    heldTo: 'Held by hand up to here',
+    heldBy: (who: string) => `Held up to here by ${who}`,
+    release: 'Release',
+    releaseAll: 'Release what is held by hand',
+    hand: 'Put here by hand',
     newsPlace: 'A bulletin is made for here, shortly before its time',
     hour: (time: string) => `From ${time}`,
+  },
+  /** What the station itself makes between the songs, by its files' names. */
+  imaging: { intro: 'Sweeper with an opening', vox: 'Sweeper over a song', songDrop: 'Drop on a song', voiceDrop: 'Voice drop', id: 'Station ID', news: 'News bulletin', effect: (name: string) => `Effect: ${name}` },
+  /** What can be done with a track, wherever it is shown. */
+  air: {
+    next: 'Play next',
+    nextOf: (title: string) => `Play ${title} next`,
+    now: 'Play now: ends what is on the air',
+    nowOf: (title: string) => `Play ${title} now: ends what is on the air, without undo`,
+    of: (title: string) => `Put ${title} on the air`,
+    insert: 'Insert at…',
+    keys: 'Shift+Enter plays next, Ctrl+Enter plays at once.',
   },
   category: { music: 'Music from the mix', break: 'Imaging break', playlist: 'A playlist' } as Record<string, string>,
   /** By the rule's name: its short name, and what it asks for. */

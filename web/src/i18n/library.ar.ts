@@ -1,10 +1,11 @@
+import { countedTracks } from './counted';
 import type { LibraryWords } from './library.en';
 
 /** What the studio says of the library, in Arabic. */
 export const arLibrary: LibraryWords = {
   title: 'المكتبة',
   parts: { label: 'أجزاء المكتبة', tracks: 'المقاطع', playlists: 'قوائم التشغيل', quarantine: 'ملفات معزولة', archive: 'الأرشيف', history: 'التغييرات', import: 'الاستيراد' },
-  tracks: { zero: 'لا مقاطع', one: 'مقطع واحد', two: 'مقطعان', few: '# مقاطع', many: '# مقطعًا', other: '# مقطع' },
+  tracks: countedTracks.ar,
   files: { zero: 'لا ملفات', one: 'ملف واحد', two: 'ملفان', few: '# ملفات', many: '# ملفًا', other: '# ملف' },
   matching: (tracks, all) => `النتائج: ${tracks} من ${all}`,
   upload: 'رفع ملفات',
@@ -96,7 +97,7 @@ export const arLibrary: LibraryWords = {
     failed: 'تعذّر تحميل المقطع.',
     found: 'استُعيد ما كتبته سابقًا، ولم يُحفظ بعد.',
     tags: 'بيانات المقطع',
-    fields: { title: 'العنوان', artist: 'الفنان', album: 'الألبوم', genre: 'النوع', titleLatin: 'العنوان بحروف لاتينية', artistLatin: 'الفنان بحروف لاتينية', aliases: 'صيغ أخرى للاسم', category: 'التصنيف', cueInMs: 'يبدأ عند', cueOutMs: 'ينتهي عند', crossMs: 'التداخل', limits: 'القيود', cover: 'الغلاف' },
+    fields: { title: 'العنوان', artist: 'الفنان', album: 'الألبوم', genre: 'النوع', isrc: 'رمز ISRC', label: 'شركة الإنتاج', composer: 'الملحن', titleLatin: 'العنوان بحروف لاتينية', artistLatin: 'الفنان بحروف لاتينية', aliases: 'صيغ أخرى للاسم', category: 'التصنيف', cueInMs: 'يبدأ عند', cueOutMs: 'ينتهي عند', crossMs: 'التداخل', limits: 'القيود', cover: 'الغلاف' },
     aliasesSay: 'يجده البحث بهذه الصيغ أيضًا. اضغط Enter لإضافة صيغة.',
     dropAlias: (alias) => `حذف ${alias}`,
     file: 'في الملف',

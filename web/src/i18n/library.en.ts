@@ -1,10 +1,11 @@
+import { countedTracks } from './counted';
 import type { Field } from '../studio/library/answers';
 
 /** What the studio says of the library: its tracks, what was changed of them, and the files beside it. */
 export const enLibrary = {
   title: 'Library',
   parts: { label: 'Parts of the library', tracks: 'Tracks', playlists: 'Playlists', quarantine: 'Quarantine', archive: 'Archive', history: 'Changes', import: 'Import' },
-  tracks: { zero: 'no tracks', one: 'one track', two: 'two tracks', few: '# tracks', many: '# tracks', other: '# tracks' },
+  tracks: countedTracks.en,
   files: { zero: 'no files', one: 'one file', two: 'two files', few: '# files', many: '# files', other: '# files' },
   matching: (tracks: string, all: string) => `${tracks} of ${all} match`,
   upload: 'Upload',
@@ -96,7 +97,7 @@ export const enLibrary = {
     failed: 'The track could not be loaded.',
     found: 'What you typed here earlier is still here, and not saved.',
     tags: 'Details',
-    fields: { title: 'Title', artist: 'Artist', album: 'Album', genre: 'Genre', titleLatin: 'Title in Latin letters', artistLatin: 'Artist in Latin letters', aliases: 'Other spellings', category: 'Category', cueInMs: 'Begins at', cueOutMs: 'Ends at', crossMs: 'Overlap', limits: 'Limits', cover: 'Cover' } as Record<Field, string>,
+    fields: { title: 'Title', artist: 'Artist', album: 'Album', genre: 'Genre', isrc: 'ISRC', label: 'Record label', composer: 'Composer', titleLatin: 'Title in Latin letters', artistLatin: 'Artist in Latin letters', aliases: 'Other spellings', category: 'Category', cueInMs: 'Begins at', cueOutMs: 'Ends at', crossMs: 'Overlap', limits: 'Limits', cover: 'Cover' } as Record<Field, string>,
     aliasesSay: 'The search finds it by these too. Enter adds one.',
     dropAlias: (alias: string) => `Remove ${alias}`,
     file: 'The file says',

@@ -3,16 +3,6 @@ export const enListeners = {
   stale: 'The station is not answering. What you see may be out of date.',
   none: 'Nothing yet.',
   never: 'for good',
-  chart: {
-    title: 'Listeners',
-    spans: { minute: 'Last day', hour: 'Sixty days', day: 'Two years' } as Record<string, string>,
-    spanLabel: 'Span',
-    most: (n: string, when: string) => `peak ${n}, ${when}`,
-    average: (n: string) => `${n} on average`,
-    empty: 'Nothing counted yet. The first minute will show here.',
-    says: (n: string, most: string) => `Listeners over time: ${n} on average, ${most} at the peak.`,
-    at: (when: string, average: string, most: string) => `${when}: ${average} on average, peak ${most}`,
-  },
   airings: {
     title: 'What aired',
     day: 'Day',
@@ -91,6 +81,9 @@ export const enListeners = {
     deeds: { mute: 'muted', shadow: 'muted secretly', ban: 'banned', lift: 'lifted', words: 'word list', room: 'room', delete: 'deleted', purge: 'cleared' } as Record<string, string>,
     done: { removed: 'Deleted.', mute: 'Muted.', ban: 'Banned.', lift: 'Lifted.', words: 'Word list saved.', room: 'Room settings saved.' },
     leave: 'Not now',
+    enlarge: (name: string) => `Enlarge the picture from ${name}`,
+    unveil: (name: string) => `Show the picture from ${name}`,
+    attachmentGone: (what: string) => `The ${what} is deleted with it.`,
     attachment: { voice: 'voice note', image: 'picture' } as Record<string, string>,
   },
   hooks: {

@@ -221,6 +221,8 @@ export const enPlaylists = {
     off: (name: string) => `“${name}” is off.`,
     deleted: (name: string) => `“${name}” is deleted.`,
     undone: 'Undone.',
+    notDeleted: 'The playlist was not deleted.',
+    cannotUndo: 'This change cannot be undone.',
     notUndone: 'It has been changed again since, and stays as it is.',
     added: { zero: 'Nothing was added.', one: 'One song was added.', two: 'Two songs were added.', few: '# songs were added.', many: '# songs were added.', other: '# songs were added.' },
     refused: { zero: '', one: 'One could not be added.', two: 'Two could not be added.', few: '# could not be added.', many: '# could not be added.', other: '# could not be added.' },

@@ -89,7 +89,7 @@ export const arProduction: ProductionWords = {
     fetched: 'المجلوب',
     archived: 'المؤرشف',
     leaving: 'المغادر',
-    leavingSay: 'المغادر: لن يدخل القائمة بعد الآن، ويُؤرشف بعد أن يغادر الأثير.',
+    leavingSay: 'المغادر: لن يدخل القائمة بعد الآن، ويُؤرشف بعد أن ينتهي بثه.',
     last: 'آخر تجديد',
     noRun: 'لم تُجدَّد المكتبة بعد.',
     took: (time) => `استغرق ${time}`,

@@ -1,3 +1,5 @@
+import { count } from '../text/format';
+import { plural } from './choose';
 import type { ProgrammeWords } from './programme.en';
 
 /** What the studio says about the programme, in Arabic. */
@@ -7,7 +9,6 @@ export const arProgramme: ProgrammeWords = {
   failed: 'تعذّر تحميل الإعدادات.',
   missing: 'لا يمكن التحكم في هذه المحطة من هنا: لا تتيح إعداداتها.',
   minutes: (n) => `${n} د`,
-  percent: (n) => `${n}٪`,
   remove: 'حذف',
   duplicate: 'نسخ',
   up: 'لأعلى',
@@ -30,10 +31,16 @@ export const arProgramme: ProgrammeWords = {
     applying: 'جارٍ التطبيق…',
     discard: 'تجاهل',
     undo: 'تراجع',
-    undone: 'تم التراجع عن آخر تغيير.',
+    undone: 'تم التراجع عن التغيير.',
+    cannotUndo: 'لا يمكن التراجع عن هذا التغيير.',
+    stays: (names) => `تغيّر بعد ذلك فبقي على حاله: ${names}.`,
     applied: 'طُبّق.',
     appliedRebuilt: 'طُبّق، وأُعيد بناء قائمة البث.',
     unsaved: 'لم تُحفظ الإعدادات الحالية، وستضيع عند إعادة التشغيل.',
+    inForce: 'كل الإعدادات السارية محفوظة.',
+    notKept: 'الإعدادات سارية لكنها لم تُحفظ. تعيد المحطة المحاولة تلقائيًا، وإن أُعيد تشغيلها قبل أن تنجح ضاعت.',
+    saveNow: 'الحفظ الآن',
+    byHand: 'لا تحفظ هذه المحطة التغييرات إلا حين تطلب حفظها.',
     save: 'حفظ دائم',
     saved: 'حُفظت الإعدادات.',
     defaults: 'استعادة الافتراضي',
@@ -50,6 +57,29 @@ export const arProgramme: ProgrammeWords = {
     wrong: 'لم تقبل المحطة هذه القيم:',
     goTo: (path) => `الانتقال إلى ${path}`,
   },
+  past: {
+    title: 'أحدث التغييرات',
+    say: 'يعيد التراجع القيم السابقة، ولا يمسّ ما تغيّر بعد ذلك.',
+    thisRun: 'تبدأ القائمة من آخر تشغيل للمحطة.',
+    none: 'لا تغييرات بعد.',
+    older: 'تغييرات أقدم',
+    undone: 'تم التراجع عنه',
+    tookBack: (what) => `تم التراجع عن: ${what}`,
+    undoOf: (what, when) => `التراجع عن: ${what}، ${when}`,
+    comma: '، ',
+    more: (line, n) => {
+      const forms = { zero: '', one: 'وإعداد آخر', two: 'وإعدادان آخران', few: 'و# إعدادات أخرى', many: 'و# إعدادًا آخر', other: 'و# إعداد آخر' };
+      return `${line} ${plural(n, forms, 'ar', count(n, 'ar'))}`;
+    },
+    moodOn: (mood) => `المزاج: ${mood}`,
+    moodOff: 'إلغاء المزاج',
+    singers: (category) => `المطربون: ${category}`,
+    queries: (category) => `عبارات البحث: ${category}`,
+    settings: {
+      GENRE_SPLIT: 'المزيج', MASHUP_CHANCE: 'الميكسات', STOCHASTIC_SFX_CHANCE: 'المؤثرات', AD_EVERY: 'الإعلانات', DAYPARTS: 'فترات اليوم', CLOCKS: 'قوالب الساعات', MOOD: 'المزاج',
+    },
+    who: { 'station key': 'مفتاح المحطة', anybody: 'مستخدم بلا مفتاح' },
+  },
   mood: {
     title: 'المزاج',
     say: 'يعدّل المزاج مزيجك إلى أن تلغيه.',
@@ -62,6 +92,9 @@ export const arProgramme: ProgrammeWords = {
     title: 'المزيج',
     say: 'هكذا تكون الساعة تقريبًا.',
     hour: 'نِسب الساعة',
+    empty: (category, to) => (to ? `«${category}» بلا أغانٍ، فحصّتها لـ«${to}».` : `«${category}» بلا أغانٍ، فحصّتها لغيرها.`),
+    scant: (category, songs, to) => `في «${category}» ${songs} فقط، فجزء من حصّتها لـ«${to}» كي لا تتكرر أغانيها كثيرًا.`,
+    songs: { zero: 'لا أغانٍ', one: 'أغنية واحدة', two: 'أغنيتان', few: '# أغانٍ', many: '# أغنية', other: '# أغنية' },
     mashups: 'الميكسات بين الموسيقى',
     sfx: 'وقفات تبدأ بمؤثر',
     ads: 'إعلان كل',

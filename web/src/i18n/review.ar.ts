@@ -6,7 +6,7 @@ export const arReview: ReviewWords = {
   stale: 'المحطة لا تستجيب. قد يكون ما تراه قديمًا، ولن تصل القرارات حتى تعود.',
   closed: {
     title: 'المراجعة مغلقة',
-    say: 'لم يُضبط social_admin_key. ضع فيه مفتاحًا من اختيارك في ملف إعدادات المحطة، أو في SOCIAL_ADMIN_KEY، ثم أعد تشغيل المحطة.',
+    say: 'لم يُضبط `social_admin_key`. اكتب `social_admin_key:` وبعده مفتاحًا من اختيارك في الملف `athir.yaml` داخل مجلد بيانات المحطة، أو اضبط متغير البيئة `SOCIAL_ADMIN_KEY`، ثم أعد تشغيل المحطة.',
     off: 'مشاركات المستمعين متوقفة في هذه المحطة.',
   },
   missing: 'هذه المحطة لا تستقبل مشاركات المستمعين بعد.',
@@ -35,6 +35,7 @@ export const arReview: ReviewWords = {
   placeOf: (n, of) => `${n} من ${of}`,
   pick: (title) => `تحديد ${title}`,
   noName: 'بلا عنوان',
+  picture: { of: (title) => `صورة ${title}`, enlarge: (title) => `تكبير صورة ${title}`, unveil: (title) => `إظهار صورة ${title}`, failed: 'تعذّر تحميل صورتها.' },
   deeds: { approve: 'قبول', reject: 'رفض', hold: 'تعليق', process: 'إعادة المعالجة', review: 'إعادة إلى القائمة' },
   deedsLabel: 'القرار',
   next: 'التالية',

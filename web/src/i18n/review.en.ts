@@ -8,7 +8,7 @@ export const enReview = {
   stale: 'The station is not answering. What you see may be out of date; decisions wait until it is back.',
   closed: {
     title: 'Review is closed',
-    say: 'social_admin_key is not set. Put a key of your own there in the station’s settings file, or in SOCIAL_ADMIN_KEY, and restart the station.',
+    say: '`social_admin_key` is not set. Write `social_admin_key:` and a key of your own into the file `athir.yaml` in the station’s data folder, or set the variable `SOCIAL_ADMIN_KEY`, and restart the station.',
     off: 'The listeners’ platform is switched off at this station.',
   },
   missing: 'This station does not take posts from listeners yet.',
@@ -37,6 +37,7 @@ export const enReview = {
   placeOf: (n: string, of: string) => `${n} of ${of}`,
   pick: (title: string) => `Select ${title}`,
   noName: 'Untitled',
+  picture: { of: (title: string) => `Picture of ${title}`, enlarge: (title: string) => `Enlarge the picture of ${title}`, unveil: (title: string) => `Show the picture of ${title}`, failed: 'Its picture cannot be loaded.' },
   deeds: { approve: 'Approve', reject: 'Reject', hold: 'Hold', process: 'Process again', review: 'Back to the queue' } as Record<Deed, string>,
   deedsLabel: 'Decide',
   next: 'Next',

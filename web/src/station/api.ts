@@ -94,6 +94,9 @@ export interface Planned extends Item {
   listName?: string;
   /** A listener put it on the air, by a post or by a request. */
   guest?: 'post' | 'request';
+  /** An operator put it there, and no rebuild takes it away. */
+  hand?: boolean;
+  held?: boolean;
   /** Rules that were relaxed for it. */
   relaxed?: string[];
   votes?: number;

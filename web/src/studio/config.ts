@@ -73,5 +73,26 @@ export interface Changed {
   config: Config;
   /** Whether a restart would bring it. */
   saved: boolean;
+  /** Whether the station saves each change as it is made. */
+  keepsEdits?: boolean;
+  /** Why what is in force could not be saved. */
+  unsaved?: string;
   rebuilt?: boolean;
+  /** By which this change is undone; missing where nothing was changed. */
+  change?: number;
+  /** Of an undo: settings that were changed again since, and stay. */
+  left?: string[];
+}
+
+/** A change that was made, of the newest 50. */
+export interface Past {
+  id: number;
+  at: number;
+  by: string;
+  /** Dotted names of settings. */
+  what: string[];
+  /** That it put in force; empty where it took one off. */
+  mood?: string;
+  undoes?: number;
+  undone?: number;
 }

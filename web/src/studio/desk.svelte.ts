@@ -1,7 +1,10 @@
+import { untrack } from 'svelte';
 import { studioWords } from '../i18n/studio';
 import { tongue } from '../i18n/tongue.svelte';
 import { fetchJSON, type Library, type Planned, type Schedule, type Why } from '../station/api';
+import { Problem } from '../station/control';
 import type { Station } from '../station/station.svelte';
+import type { QueueAnswer } from './byhand/answers';
 import type { Door } from './door.svelte';
 
 const pageSize = 50;
@@ -16,6 +19,8 @@ interface RuleInfo {
 /** What the studio fetches besides the status: the rotation when it changes, and one page of the library. */
 export class Desk {
   schedule = $state.raw<Schedule | null>(null);
+  /** What is to come as it can be changed by hand; null where the station does not show it to whoever looks. */
+  queue = $state.raw<QueueAnswer | null>(null);
   library = $state.raw<Library | null>(null);
   query = $state('');
   category = $state('');
@@ -29,6 +34,7 @@ export class Desk {
   #rules = $state.raw<RuleInfo[]>([]);
   #asked = 0;
   #askingWhy = false;
+  #turn = 0;
 
   constructor(station: Station, door: Door) {
     this.#station = station;
@@ -43,12 +49,13 @@ export class Desk {
     });
     $effect(() => {
       if (!mark) return;
-      void this.#askSchedule();
-      const often = setInterval(() => void this.#askSchedule(), scheduleEveryMs); // votes and expected times move
+      void this.refresh();
+      const often = setInterval(() => void this.refresh(), scheduleEveryMs); // votes and expected times move
       return () => clearInterval(often);
     });
     $effect(() => {
       if (this.#door.open) void this.#askRules();
+      if (this.#sees) untrack(() => void this.refresh());
     });
     $effect(() => {
       const path = this.#libraryPath();
@@ -127,9 +134,33 @@ export class Desk {
     return `/api/library?${query}`;
   }
 
-  async #askSchedule(): Promise<void> {
-    // The status reports outages; the last schedule stays until an answer comes.
-    this.schedule = await fetchJSON<Schedule>('/api/schedule').catch(() => this.schedule);
+  /** Looks at the rotation again, and at what was done to it by hand. */
+  async refresh(): Promise<void> {
+    const turn = ++this.#turn;
+    // The status reports outages; what was there stays until an answer comes.
+    const [schedule, queue] = await Promise.all([fetchJSON<Schedule>('/api/schedule').catch(() => this.schedule), this.#askQueue()]);
+    if (turn === this.#turn) [this.schedule, this.queue] = [schedule, queue];
+  }
+
+  /** Shows what an edit has made of the queue, before anything else is asked. */
+  take(queue: QueueAnswer): void {
+    this.queue = queue;
+    void this.refresh();
+  }
+
+  /** Whether the station shows the queue to whoever looks, without asking for a key. */
+  get #sees(): boolean {
+    const { open, session } = this.#door;
+    return open || session?.open === true || session?.look === true;
+  }
+
+  async #askQueue(): Promise<QueueAnswer | null> {
+    if (!untrack(() => this.#sees)) return null;
+    try {
+      return await this.#door.look<QueueAnswer>('/api/station/queue');
+    } catch (failure) {
+      return failure instanceof Problem && [401, 403, 404].includes(failure.status) ? null : this.queue;
+    }
   }
 
   async #askLibrary(path: string): Promise<void> {

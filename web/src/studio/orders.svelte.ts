@@ -4,6 +4,7 @@ import type { Item } from '../station/api';
 import type { Station } from '../station/station.svelte';
 import { isolate } from '../text/bidi';
 import type { Door } from './door.svelte';
+import { namesOf } from './names';
 import { sayRefused } from './problem';
 import type { Toasts } from './toasts.svelte';
 
@@ -65,8 +66,8 @@ export class Orders {
     return studioWords[tongue.language].control;
   }
 
-  #named(track: Pick<Item, 'title' | 'file'>): string {
-    return isolate(track.title || track.file, tongue.direction);
+  #named(track: Item): string {
+    return isolate(namesOf(track, tongue.language).title, tongue.direction);
   }
 
   async #give(order: Pending['order'], title: string, carry: () => Promise<unknown>): Promise<void> {

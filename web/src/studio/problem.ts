@@ -12,7 +12,7 @@ import type { Toasts } from './toasts.svelte';
 export function problemWords(problem: Problem, words: ControlWords, language: Language): [string, { detail: string }] {
   const detail = plain([problem.detail, ...problem.fields.map((f) => `${f.location}: ${f.message}`)].filter(Boolean).join(' · '));
   if (problem.status === 429) return [words.tooMany(hours(problem.waitMs || 1000, language)), { detail: '' }];
-  if (problem.reason?.code === 'right') return [problem.reason[language], { detail: '' }];
+  if (problem.reason) return [problem.reason[language], { detail: '' }];
   const said = words.refused[String(problem.status)] ?? (problem.status >= 500 ? words.refused['500'] : words.refused.other);
   return [said ?? '', { detail }];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { studioWords } from '../i18n/studio';
 import type { Planned } from '../station/api';
-import { byHour } from './hours';
+import { byHour, comingOf, rowsOf } from './hours';
 import { faultWords } from './programme/faults';
 import { goDuration, reasonWords } from './reasons';
 import { sayer } from './sayer';
@@ -33,6 +33,40 @@ describe('the queue by the hour', () => {
     expect(byHour(queue, 0, 'Africa/Cairo').map((p) => p.entries.length)).toEqual([1, 1, 2, 1]);
     expect(byHour([], 0, 'Not/AZone')).toEqual([]);
     expect(byHour([entry(0, { expectedAt: at(1, 0) })], 0, 'Not/AZone')).toHaveLength(1);
+  });
+});
+
+describe('the rows of the queue', () => {
+  const plan = [entry(0, { aired: true }), entry(1, { onAir: true }), entry(2, { votes: 3, clock: 'news', relaxed: ['artist-gap'] }), entry(3, { held: true })];
+
+  it('are what the plan says where the queue is not shown to whoever looks', () => {
+    const rows = rowsOf(plan, comingOf(plan, null));
+    expect(rows.map(({ position, place, locked }) => [position, place, locked])).toEqual([[0, -1, false], [1, -1, false], [2, 0, false], [3, 1, true]]);
+    expect(rows[2]).toMatchObject({ votes: 3, clock: 'news', relaxed: ['artist-gap'] });
+  });
+
+  it('are in the order of the queue, with what the plan says of each', () => {
+    const coming = comingOf(plan, [{ ...entry(3, {}), relaxed: [], locked: true, hand: true }, { ...entry(2, {}), relaxed: [{ rule: 'cooldown' }] }]);
+    const rows = rowsOf(plan, coming);
+    expect(rows.map(({ file, locked }) => [file, locked])).toEqual([['0.mp3', false], ['1.mp3', false], ['3.mp3', true], ['2.mp3', false]]);
+    expect(rows[3]).toMatchObject({ votes: 3, relaxed: ['cooldown'], place: 1 });
+  });
+
+  it('no longer have what went on the air since the queue was read', () => {
+    expect(comingOf(plan, [{ ...entry(1, {}), relaxed: [] }, { ...entry(2, {}), relaxed: [] }]).map(({ position }) => position)).toEqual([2]);
+  });
+
+  it('have what the queue has on the air already and the plan not yet, where it airs', () => {
+    const coming = comingOf(plan, [{ ...entry(3, {}), relaxed: [] }]);
+    expect(coming.map(({ position, opened }) => [position, opened])).toEqual([[2, true], [3, undefined]]);
+    expect(comingOf(plan, [{ ...entry(3, { file: 'other.mp3' }), relaxed: [] }]).map(({ position }) => position)).toEqual([3]); // of another rotation
+  });
+
+  it('are each the same row when positions are counted anew, also two of one file', () => {
+    const twice = (from: number) => [entry(from, { file: 'a' }), entry(from + 1, { file: 'b' }), entry(from + 2, { file: 'a' })].map((one) => ({ ...one, relaxed: [] }));
+    const keys = (from: number) => rowsOf(plan, twice(from)).map(({ key }) => key);
+    expect(keys(2)).toEqual(keys(40));
+    expect(new Set(keys(40)).size).toBe(5);
   });
 });
 

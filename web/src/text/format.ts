@@ -16,6 +16,11 @@ export function count(n: number, language: Language): string {
   return new Intl.NumberFormat(locale[language]).format(n);
 }
 
+/** To a tenth at most: 12.3, ١٢٫٣. */
+export function rounded(n: number, language: Language): string {
+  return count(Math.round(n * 10) / 10, language);
+}
+
 /** +7, −2, 0; it keeps its order on a page of either direction. */
 export function signedCount(n: number, language: Language): string {
   return `\u2066${new Intl.NumberFormat(locale[language], { signDisplay: 'exceptZero' }).format(n)}\u2069`;

@@ -34,6 +34,12 @@ export function bitrate(bitsPerSecond: number, language: Language): string {
   }).format(n as number);
 }
 
+/** A share of a whole in percent; of a small one to a tenth. */
+export function percent(share: number, language: Language): string {
+  const written = new Intl.NumberFormat(locale[language], { style: 'percent', maximumFractionDigits: Math.abs(share) < 0.1 ? 1 : 0 }).format(share);
+  return written.replace(/[\u061c\u200e]/g, '');
+}
+
 /** A count that fits a button: 940, 12K, ١٢ ألف. */
 export function brief(n: number, language: Language): string {
   return new Intl.NumberFormat(locale[language], n < 10_000 ? {} : { notation: 'compact', maximumFractionDigits: 1 }).format(n);

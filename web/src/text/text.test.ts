@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { directionOf, isolate, plain } from './bidi';
-import { clock, count, timeOfDay } from './format';
-import { bitrate, hours, relative } from './measure';
+import { clock, count, rounded, timeOfDay } from './format';
+import { bitrate, hours, percent, relative } from './measure';
 
 describe('text from outside', () => {
   it('has the direction of its first letter', () => {
@@ -30,6 +30,8 @@ describe('numbers and times', () => {
   it('are written in the digits of the language', () => {
     expect(count(1234, 'ar')).toBe('١٬٢٣٤');
     expect(count(1234, 'en')).toBe('1,234');
+    expect([rounded(12.345, 'en'), rounded(12.04, 'ar')]).toEqual(['12.3', '١٢']);
+    expect([percent(0.64, 'ar'), percent(0.645, 'en'), percent(0.034, 'en'), percent(1, 'ar')]).toEqual(['٦٤٪', '65%', '3.4%', '١٠٠٪']);
     expect(clock(185_900, 'ar')).toBe('٣:٠٥');
     expect(clock(3_725_000, 'en')).toBe('1:02:05');
   });

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock, Config, Position } from '../../src/studio/config';
+import type { Clock, Config, Past, Position } from '../../src/studio/config';
 import { scheduleOf, type Scene } from './data';
 
 type Json = Record<string, unknown>;
@@ -55,6 +55,12 @@ export class Control {
   key = 'نهر-the-nile';
   config: Config = structuredClone(defaults);
   saved = true;
+  /** Each change is saved as it is made. */
+  keepsEdits = true;
+  /** Why it cannot be; empty: it can. */
+  unsaved = '';
+  /** What was changed, the newest first, with what was in force before. */
+  past: (Past & { before: Config })[] = [];
   /** Wrong keys until the station stops listening, and for how long it says so, seconds. */
   patience = 3;
   waitSeconds = 2;
@@ -114,31 +120,50 @@ export class Control {
 
   #answers(url: URL, body: Json): Record<string, () => [number, unknown]> {
     const done = () => ({ plan: { length: 120, consumed: 37, daypart: 'evening', builtAt: Date.now(), reason: 'forced', problem: '' }, next: [] });
-    const changed = (): [number, unknown] => [200, { config: this.config, saved: this.saved, rebuilt: true }];
-    const change = (patch: Json): [number, unknown] => {
-      this.config = merge(this.config, patch, defaults) as Config;
-      this.saved = false;
-      return changed();
+    const standing = () => ({ saved: this.saved, keepsEdits: this.keepsEdits, ...(this.unsaved && !this.saved ? { unsaved: this.unsaved } : {}) });
+    const put = (config: Config, what: string[], more: Partial<Past> = {}): [number, unknown] => {
+      const change = (this.past[0]?.id ?? 0) + 1;
+      this.past.unshift({ id: change, at: Date.now(), by: 'salma', what, before: this.config, ...more });
+      this.config = config;
+      this.saved = this.keepsEdits && !this.unsaved;
+      return [200, { config, ...standing(), rebuilt: true, change }];
+    };
+    const names = (patch: Json): string[] => Object.entries(patch).flatMap(([name, value]) => (name === 'ROTATION' ? Object.keys(value as Json).map((knob) => `${name}.${knob}`) : [name]));
+    const change = (patch: Json, more: Partial<Past> = {}, what = names(patch)): [number, unknown] => put(merge(this.config, patch, defaults) as Config, what, more);
+    const undo = (): [number, unknown] => {
+      const one = this.past.find(({ id }) => id === body.id);
+      if (!one || one.undone) return [409, { title: 'Conflict', status: 409, detail: `change ${String(body.id)} is undone already` }];
+      const newer = this.past.filter(({ id }) => id > one.id).flatMap(({ what }) => what);
+      const left = one.what.filter((name) => newer.includes(name));
+      one.undone = (this.past[0]?.id ?? 0) + 1;
+      const [status, said] = put(left.length > 0 ? this.config : one.before, one.what, { undoes: one.id });
+      return [status, { ...(said as Json), ...(left.length > 0 ? { left } : {}) }];
     };
     const keep = (name: 'SINGERS' | 'QUERIES', texts: string[], at: string): [number, unknown] => {
       const errors = texts.flatMap((text, i) => (text.trim() === '' ? [{ location: `body.${at}[${i}]`, message: 'must not be empty' }] : []));
       if (errors.length > 0) return [422, { title: 'Unprocessable Entity', status: 422, detail: 'validation failed', errors }];
       const { [String(body.category)]: _, ...others } = this.config[name];
       this.config = { ...this.config, [name]: texts.length > 0 ? { ...others, [String(body.category)]: [...new Set(texts)] } : others };
-      this.saved = false;
-      return [200, { [name.toLowerCase()]: this.config[name], saved: false }];
+      this.saved = this.keepsEdits && !this.unsaved;
+      return [200, { [name.toLowerCase()]: this.config[name], ...standing() }];
     };
     const closed = (): [number, unknown] => [409, { title: 'Conflict', status: 409, detail: 'a live broadcast is on the air' }];
     return {
       'GET mood': () => [200, { mood: this.config.MOOD, moods: ['chill', 'romantic', 'tarab', 'party', 'energy', 'focus'] }],
-      'PUT mood': () => change({ MOOD: body.mood, ...(body.mood === 'party' ? { GENRE_SPLIT: { arabic_hits: 0.5, english: 0.42, social: 0.08 }, MASHUP_CHANCE: 0.22 } : {}) }),
-      'GET config': () => [200, { config: this.config, saved: this.saved }],
+      'PUT mood': () => change({ MOOD: body.mood, ...(body.mood === 'party' ? { GENRE_SPLIT: { arabic_hits: 0.5, english: 0.42, social: 0.08 }, MASHUP_CHANCE: 0.22 } : {}) }, { mood: String(body.mood) }, ['MOOD']),
+      'GET config': () => [200, { config: this.config, ...standing() }],
+      'GET config/history': () => [200, { changes: this.past.map(({ before: _, ...one }) => one) }],
+      'POST config/undo': undo,
       'PUT config': () => change(body),
-      'POST config/save': () => ((this.saved = true), [200, { saved: true }]),
-      'POST config/reset': () => ((this.config = structuredClone(defaults)), (this.saved = true), changed()),
-      'GET singers': () => [200, { singers: this.config.SINGERS, saved: this.saved }],
+      'POST config/save': () => (this.unsaved ? [503, { title: 'Service Unavailable', status: 503, detail: this.unsaved }] : ((this.saved = true), [200, { saved: true }])),
+      'POST config/reset': () => {
+        const answer = put(structuredClone(defaults), names({ AD_EVERY: 0, DAYPARTS: 0, CLOCKS: 0 }));
+        this.saved = true;
+        return answer;
+      },
+      'GET singers': () => [200, { singers: this.config.SINGERS, ...standing() }],
       'POST singers': () => keep('SINGERS', body.replace as string[], 'replace'),
-      'GET queries': () => [200, { queries: this.config.QUERIES, saved: this.saved }],
+      'GET queries': () => [200, { queries: this.config.QUERIES, ...standing() }],
       'PUT queries': () => keep('QUERIES', body.queries as string[], 'queries'),
       'GET rules': () => [200, { rules: [{ rule: 'no-drums-before-noon', rank: 1, why: 'drums wait for noon', breakable: true }] }],
       'POST rotation/rebuild': () => [200, done()],

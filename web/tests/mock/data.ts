@@ -41,6 +41,8 @@ export interface Scene {
   empty: boolean;
   /** Of an empty one: it is only being taken in. */
   beginning?: boolean;
+  /** When the rotation was built, where that matters. */
+  builtAt?: number;
   /** How long the rotation is; 120 unless told. */
   entries?: number;
   /** The listener's post that is on the air. */
@@ -76,7 +78,7 @@ export function statusOf(scene: Scene, now: number, live = false): Status {
     listeners: { total: 128, hls: 117, stream: 11 },
     source: 'athir',
     bandwidth: { bitsPerSecond: 34_100_000 },
-    rotation: { length: 120, consumed: 37, builtAt: since - 5_400_000, daypart: 'evening', reason: 'daypart evening', notes: scene.notes ?? [] },
+    rotation: { length: 120, consumed: 37, builtAt: scene.builtAt ?? since - 5_400_000, daypart: 'evening', reason: 'daypart evening', notes: scene.notes ?? [] },
     library: { tracks: 578, quarantined: 2, scanning: false, byCategory: counts },
     backup: { made: now - 7_200_000, file: '/var/lib/athir/backups/athir-النيل.tar.zst', bytes: 41_000_000, verified: true, error: 'no room for a backup', continuous: { to: '/mnt/nas/athir', until: now - 180_000, bytes: 92_000_000, waiting: 0, error: 'the folder is not there' } },
     processes: processesOf(now),
@@ -148,10 +150,10 @@ function whyOf(item: { category: string }, i: number): Why {
   };
 }
 
-export function libraryOf(scene: Scene, query: URLSearchParams, now: number): Library {
+export function libraryOf(scene: Scene, query: URLSearchParams, now: number, emptied: readonly string[] = []): Library {
   const everything: LibraryItem[] = scene.empty
     ? []
-    : Array.from({ length: 578 }, (_, i) => ({ ...at(i), file: at(i).file.replace('.mp3', `_${i}.mp3`), album: 'ألبوم', size: 5_000_000 + i }));
+    : Array.from({ length: 578 }, (_, i) => ({ ...at(i), file: at(i).file.replace('.mp3', `_${i}.mp3`), album: 'ألبوم', size: 5_000_000 + i })).filter(({ category }) => !emptied.includes(category));
   const [category, q] = [query.get('category') ?? '', (query.get('q') ?? '').toLowerCase()];
   const found = everything.filter(
     (item) => (!category || item.category === category) && `${item.title} ${item.artist} ${item.file}`.toLowerCase().includes(q),

@@ -223,7 +223,7 @@ export class Shelves {
     const { title, artist, album, genre, category, license } = kept.file;
     const airings = Array.from({ length: kept.file.plays * 2 }, (_, i) => ({ at: kept.file.airedAt - i * 7 * 60 * minute, listeners: i === 3 ? -1 : 40 + ((i * 13) % 37), left: i === 3 ? 0 : (i * 5) % 4, came: 1 }));
     return [200, {
-      track: kept.seen(), note: Object.keys(kept.note).length > 0 ? kept.note : undefined, file: { title, artist, album, genre, category, license, modifiedAt: kept.file.addedAt - day },
+      track: kept.seen(), note: Object.keys(kept.note).length > 0 ? kept.note : undefined, file: { title, artist, album, genre, category, license, isrc: '', label: '', composer: '', modifiedAt: kept.file.addedAt - day },
       sound: kept.file.state === 'airs' ? { lufs: -11.4, truePeak: -0.3, airs: 'copy', durationMs: kept.file.durationMs } : undefined, airings,
       standing: kept.file.state === 'airs' ? { at: Date.now() + 90_000, broken: ['artist-gap', 'track-limits'], turns: 4, fewest: 3, before: 12, size: 90, weight: 0.3 } : undefined,
       deeds: this.deeds.filter((deed) => deed.path === path || this.#before.get(deed.id)?.has(path)).slice(0, 20),
@@ -234,6 +234,9 @@ export class Shelves {
     const set = merged(body.set as Change);
     const { from, until } = set.limits ?? {};
     if (from && until && until < from) return wrong('limits.until', 'the last day is before the first');
+    const isrc = set.isrc?.replaceAll(/[- ]/g, '').toUpperCase();
+    if (isrc && !/^[A-Z]{2}[A-Z0-9]{3}[0-9]{7}$/.test(isrc)) return wrong('isrc', 'must be two letters, three letters or digits, and seven digits, as EG-A01-26-00001');
+    if (isrc) set.isrc = isrc;
     const query = body.query as Query | undefined;
     const paths = query ? this.find(query).map(({ path }) => path) : (body.paths as string[]);
     if (paths.length > (query ? 20_000 : 1000)) return refused(422, 'too many tracks at once');

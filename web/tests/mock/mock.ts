@@ -3,8 +3,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
 import { Audience } from './audience';
+import { Carts } from './carts';
 import { Control } from './control';
-import { libraryOf, scheduleOf, statusOf, upnextOf, type Scene } from './data';
+import { libraryOf, statusOf, upnextOf, type Scene } from './data';
+import { Hand } from './hand';
 import { Imports } from './import';
 import { Intake } from './intake';
 import { Shelves } from './library';
@@ -45,6 +47,8 @@ export class Mock {
   apiDown = false;
   /** Moves the programme dates of HLS: the ear is this much further behind. */
   lateMs = 0;
+  /** Decks without a track. */
+  emptied: readonly string[] = [];
   scene: Scene = { index: 3, startedAt: Date.now() - 72_000, empty: false };
   readonly control = new Control(
     () => this.scene,
@@ -55,6 +59,8 @@ export class Mock {
   );
   readonly production = new Production(() => this.control.key);
   readonly people = new People(() => this.control.key);
+  /** The queue by hand. */
+  readonly hand = new Hand(() => this.scene, () => this.control.key, () => this.people.look);
   readonly library: Shelves;
   readonly intake: Intake;
   readonly lists: Lists;
@@ -62,6 +68,7 @@ export class Mock {
   readonly audience: Audience;
   readonly operator: Operator;
   readonly live: Live;
+  readonly carts: Carts;
   readonly requests: Asking;
   readonly review: Review;
   readonly social: Social;
@@ -101,6 +108,7 @@ export class Mock {
       this.control.live = live;
       this.audience.tellStatus();
     });
+    this.carts = new Carts(() => this.control.key, () => this.live.active !== null && this.live.heard);
   }
 
   get url(): string {
@@ -177,15 +185,16 @@ export class Mock {
     if (listener && this.social.answer(request, url, response)) return;
     if (this.intake.answer(request, url, response) || this.library.answer(request, url, response) || this.lists.answer(request, url, response) || this.imports.answer(request, url, response)) return;
     if (this.requests.answer(request, url, response)) return;
-    if (this.review.answer(request, url, response) || this.audience.answer(request, url, response) || this.live.answer(request, url, response)) return;
+    if (this.review.answer(request, url, response) || this.audience.answer(request, url, response) || this.live.answer(request, url, response) || this.carts.answer(request, url, response)) return;
     if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;
+    if (this.hand.answer(request, url, response)) return;
     if (url.pathname.startsWith('/api/station/')) return this.control.answer(request, url, response);
     const now = Date.now();
     const answers: Record<string, () => unknown> = {
       '/api/status': () => ({ ...statusOf(this.scene, now, this.control.live), guard: this.operator.guard }),
       '/api/upnext': () => ({ queue: upnextOf(this.scene).queue.map((item) => ({ ...item, votes: this.audience.votes[item.file] ?? 0 })) }),
-      '/api/schedule': () => scheduleOf(this.scene, url.searchParams.has('explain')),
-      '/api/library': () => libraryOf(this.scene, url.searchParams, now),
+      '/api/schedule': () => this.hand.schedule(url.searchParams.has('explain')),
+      '/api/library': () => libraryOf(this.scene, url.searchParams, now, this.emptied),
     };
     const answer = answers[url.pathname];
     if (!answer) return void response.writeHead(404).end();

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Guard } from '../../src/station/api';
-import type { Airing, Deed, Found, Hook, Point, Sanction, Word } from '../../src/studio/audience/answers';
+import type { Airing, By, Deed, Found, Hook, Point, Sanction, Word } from '../../src/studio/audience/answers';
 import type { Audience } from './audience';
+import { Figures } from './figures';
 
 type Json = Record<string, unknown>;
 
@@ -10,7 +11,9 @@ const minute = 60_000;
 /** What an operator sees and does of the listeners: who listens, what aired, the guard, and the chat's order. */
 export class Operator {
   guard: Guard = { state: 'watching', kind: '', since: Date.now() - 9_000_000, level: -16.2, lastAlarm: null };
-  points: Point[] = pointsOf(Date.now());
+  /** Of each kind; oldest first. */
+  points: Record<By, Point[]> = pointsOf(Date.now());
+  readonly figures = new Figures();
   /** Newest first. */
   airings: Airing[] = airingsOf(Date.now());
   sanctions: Sanction[] = [];
@@ -42,7 +45,11 @@ export class Operator {
   }
 
   answer(request: IncomingMessage, url: URL, response: ServerResponse): boolean {
-    if (url.pathname === '/api/telemetry/listeners') return json(response, 200, { by: url.searchParams.get('by'), timezone: 'Africa/Cairo', points: this.points });
+    if (url.pathname === '/api/telemetry/listeners') {
+      const by = (url.searchParams.get('by') ?? 'minute') as By;
+      const [from, to] = [Number(url.searchParams.get('from') ?? 0), Number(url.searchParams.get('to') ?? Infinity)];
+      return json(response, 200, { by, timezone: 'Africa/Cairo', points: this.points[by].filter(({ at }) => at >= from && at < to) });
+    }
     const path = /^\/api\/station\/((?:guard|telemetry|chat|webhooks).*)$/.exec(url.pathname)?.[1];
     if (!path) return false;
     let text = '';
@@ -52,6 +59,8 @@ export class Operator {
       if (this.#key() && sent !== this.#key()) return json(response, 401, { title: 'Unauthorized', status: 401, detail: 'send the station key' });
       const body = text ? (JSON.parse(text) as Json) : {};
       if (request.method !== 'GET') this.taken.push({ order: `${request.method} ${path}`, body });
+      const figures = this.figures.answer(path, url.searchParams);
+      if (figures) return figures(response);
       if (url.searchParams.get('format') === 'csv') return table(response, this.#aired(url.searchParams));
       const said = this.#route(`${request.method} ${path}`, body, url.searchParams);
       return said === null ? json(response, 404, { title: 'Not Found', status: 404, detail: 'no such route' }) : json(response, 200, said);
@@ -123,12 +132,14 @@ export class Operator {
   }
 }
 
-/** Listeners of the last four hours, minute by minute: curves break where minutes are missing. */
-function pointsOf(now: number): Point[] {
-  return Array.from({ length: 240 }, (_, i): Point => {
-    const n = Math.max(0, Math.round(90 + 70 * Math.sin(i / 38) + 12 * Math.sin(i / 3)));
-    return { at: now - (240 - i) * minute, listeners: { average: n, min: Math.max(0, n - 4), max: n + 6 } };
-  });
+/** Of a day by minute, but for half an hour in which nobody counted; of sixty days by hour, and of two years by day. */
+function pointsOf(now: number): Record<By, Point[]> {
+  const point = (at: number, i: number): Point => {
+    const n = Math.max(0, Math.round(90 + 55 * Math.sin(at / 4_000_000) + 22 * Math.sin(at / 13_000_000) + 6 * Math.sin(i / 3)));
+    return { at, listeners: { average: n, min: Math.max(0, n - 3 - (i % 5)), max: n + 4 + (i % 7) }, tuneIns: i % 6, tuneOuts: (i * 7) % 5 };
+  };
+  const made = (step: number, n: number) => Array.from({ length: n }, (_, i) => point(Math.floor(now / step) * step - (n - 1 - i) * step, i));
+  return { minute: made(minute, 1440).filter(({ at }) => now - at < 3 * 60 * minute || now - at > 3.5 * 60 * minute), hour: made(60 * minute, 1440), day: made(1440 * minute, 730) };
 }
 
 /** Songs with imaging between them, back to the day before yesterday; the oldest were counted by nobody. */

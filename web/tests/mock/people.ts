@@ -384,8 +384,8 @@ function rightFor(method: string, path: string): Right {
   if (/^(station\/requests|requests)/.test(of)) return 'requests';
   if (/^(station\/chat|social)/.test(of)) return 'moderate';
   if (/^station\/(log|live\/publishers)/.test(of)) return 'programme';
-  if (method === 'GET') return 'look';
-  return /^(station\/(skip|play|rotation|live)|channels)/.test(of) ? 'air' : 'programme';
+  if (method === 'GET' || of === 'station/queue/check') return 'look';
+  return /^(station\/(skip|play|queue|rotation|live|carts\/)|channels)/.test(of) ? 'air' : 'programme';
 }
 
 function refuse(response: ServerResponse, { status, body, headers }: Refusal): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Item, ListDeed, Playlist, Said, Settings, Sorting } from '../../src/studio/library/playlists/answers';
-import { movedList } from '../../src/studio/library/playlists/moves';
+import { movedList } from '../../src/studio/moves';
 import { minutesOf } from '../../src/studio/programme/day';
 import { refused, send, type Answer, type Shelves } from './library';
 import { folded } from './tracks';

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'socket.io';
 import type { Deed, Duplicate, Post, Reason, SocialStatus, Status } from '../../src/studio/review/answers';
@@ -89,7 +90,7 @@ export class Review {
     if (!path) return false;
     const header = (name: string) => Buffer.from(String(request.headers[name] ?? ''), 'latin1').toString('utf8');
     const [admin, station] = [header('x-admin-key'), header('x-station-key')];
-    const moderates = admin || station || /^\/(decide|submitters\/.*|posts\/\d+\/(approve|reject|hold|process|review|audio|alike))$/.test(path) || (path === '/posts' && !['approved', 'candidate'].includes(url.searchParams.get('status') ?? 'approved'));
+    const moderates = admin || station || /^\/(decide|submitters\/.*|posts\/\d+\/(approve|reject|hold|process|review|audio|alike|cover))$/.test(path) || (path === '/posts' && !['approved', 'candidate'].includes(url.searchParams.get('status') ?? 'approved'));
     const fromStudio = path === '/status' && (request.headers.referer ?? '').includes('/studio');
     if (!moderates && !fromStudio) return false;
     let text = '';
@@ -129,6 +130,7 @@ export class Review {
     const post = this.posts.get(id);
     if (!post) return problem(response, 404, `post ${id}: is not known`);
     if (part === 'audio') return response.writeHead(200, { 'content-type': 'audio/ogg' }).end(this.#sound());
+    if (part === 'cover') return post.cover ? response.writeHead(200, { 'content-type': 'image/png' }).end(readFileSync(new URL('../../public/icon-192.png', import.meta.url))) : problem(response, 404, 'no picture');
     if (part === 'alike') {
       if (!post.duplicates?.some(({ file }) => file && file === query.get('file'))) return problem(response, 404, 'not among what it is like');
       return response.writeHead(200, { 'content-type': 'audio/ogg' }).end(this.#sound());

@@ -7,6 +7,7 @@ import { NoKey, type Door } from '../door.svelte';
 import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import type { Airing } from './answers';
+import { save } from './csv';
 import { folded } from './words';
 
 /** A day of short imaging has fewer. */
@@ -101,13 +102,4 @@ export class Airings {
     }
     if (this.day === this.today || this.phase === 'failed') this.#timer = setTimeout(() => void this.#look(), everyMs);
   }
-}
-
-function save(table: Blob, name: string): void {
-  const url = URL.createObjectURL(table);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser may still be reading it
 }

@@ -7,6 +7,8 @@ export type By = 'minute' | 'hour' | 'day';
 export interface Point {
   at: number;
   listeners: { average: number; min: number; max: number };
+  tuneIns: number;
+  tuneOuts: number;
 }
 
 export interface Found extends Message {
@@ -90,6 +92,78 @@ export interface Airing {
   tuneIns: number;
   tuneOuts: number;
   listenerHours: number;
+}
+
+/** One track over a span of time. */
+export interface TrackFigures {
+  file: string;
+  title: string;
+  artist: string;
+  category: string;
+  plays: number;
+  seconds: number;
+  /** Plays during which somebody counted. */
+  counted: number;
+  listenerHours: number;
+  /** Listeners when it began, on average. */
+  startAverage: number;
+  tuneIns: number;
+  tuneOuts: number;
+  /** Who were there or came, over those of its plays that ended and were counted. */
+  reached: number;
+  /** 0 to 1, of those: who had not left by its end. Missing where nobody was counted. */
+  kept?: number;
+}
+
+export interface TrackList {
+  from: number;
+  to: number;
+  tracks: TrackFigures[];
+  total: number;
+}
+
+export interface Part {
+  listenerHours: number;
+  /** 0 to 1. */
+  share: number;
+}
+
+/** By what and from where people listen: sums alone. */
+export interface Crowd {
+  timezone: string;
+  devices: (Part & { name: string })[];
+  countries: (Part & { code: string })[];
+  ways: (Part & { name: string })[];
+  geo: { on: boolean; file?: string; builtAt?: number; problem?: string };
+  /** Since when devices and countries are counted; missing where they have not been yet. */
+  since?: number;
+}
+
+export const lacks = ['isrc', 'album', 'label', 'artist'] as const;
+export type Lack = (typeof lacks)[number];
+
+export interface RoyaltyRow {
+  title: string;
+  artist: string;
+  album: string;
+  isrc: string;
+  label: string;
+  plays: number;
+  seconds: number;
+  listenerHours: number;
+  performances: number;
+}
+
+/** What aired in a month, as rights organisations ask for it. */
+export interface Royalties {
+  month: string;
+  timezone: string;
+  plays: number;
+  listenerHours: number;
+  /** On the air while nobody counted. */
+  uncountedSeconds: number;
+  missing: Record<Lack, number>;
+  rows: RoyaltyRow[];
 }
 
 export interface Purge {

@@ -6,7 +6,7 @@ import { Problem, type Method } from '../../station/control';
 import { NoKey, type Door } from '../door.svelte';
 import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
-import type { By, Deed, Delivery, Found, Hook, HookEvent, KeptRoom, Point, Purge, Sanction, Sentence, Word } from './answers';
+import type { Deed, Delivery, Found, Hook, HookEvent, KeptRoom, Purge, Sanction, Sentence, Word } from './answers';
 
 const everyMs = 8000;
 /** How long a purge is held so that it can be undone; afterwards it cannot. */
@@ -14,14 +14,12 @@ const heldMs = 8000;
 const at = '/api/station';
 
 /**
- * What the section knows of the listeners: how many, what they write, who is
+ * What the section knows of the listeners: what they write, who is
  * told. It asks only while the section is open, and for what stands behind the
  * key only quietly: the operator is asked for it by an order.
  */
 export class Audience {
   phase = $state<'loading' | 'ready' | 'locked' | 'failed'>('loading');
-  by = $state<By>('minute');
-  points = $state.raw<readonly Point[]>([]);
   guard = $state.raw<Guard | null>(null);
   alarms = $state.raw<readonly Alarm[]>([]);
   rooms = $state.raw<readonly KeptRoom[]>([]);
@@ -63,12 +61,6 @@ export class Audience {
   soon(ms = 0): void {
     clearTimeout(this.#timer);
     if (this.#open) this.#timer = setTimeout(() => void this.#look(), ms);
-  }
-
-  show(by: By): void {
-    this.by = by;
-    this.points = [];
-    this.soon();
   }
 
   async unlock(): Promise<void> {
@@ -199,13 +191,8 @@ export class Audience {
   async #look(): Promise<void> {
     const turn = ++this.#turn;
     try {
-      const from = { minute: 86_400_000, hour: 60 * 86_400_000, day: 730 * 86_400_000 }[this.by];
-      const by = this.by;
-      const { points } = await fetchJSON<{ points: Point[] | null }>(`/api/telemetry/listeners?by=${by}&from=${Date.now() - from}`);
-      if (turn !== this.#turn) return; // a later look knows better
-      if (by === this.by) this.points = points ?? [];
       const { rooms, comments } = await fetchJSON<{ rooms: KeptRoom[] | null; comments: KeptRoom }>('/api/chat/rooms');
-      if (turn !== this.#turn) return;
+      if (turn !== this.#turn) return; // a later look knows better
       this.rooms = [...(rooms ?? []), { ...comments, room: 'comments', name: this.#words.chat.comments }];
       await this.#lookBehind(turn);
       if (turn === this.#turn) this.phase = 'ready';

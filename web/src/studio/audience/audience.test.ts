@@ -22,14 +22,15 @@ it('every event that a webhook can ask for has words in both languages', () => {
 });
 
 describe('the listeners’ curve', () => {
-  const point = (at: number, n: number) => ({ at, listeners: { average: n, min: n, max: n + 1 } });
+  const point = (at: number, n: number) => ({ at, listeners: { average: n, min: n, max: n + 1 }, tuneIns: 0, tuneOuts: 0 });
 
   it('breaks where nothing was counted, and stands under a round number', () => {
-    const curve = curveOf([point(0, 3), point(60, 5), point(300, 9)], 0, 600, 90);
-    expect(curve.average).toBe('M0.00 70.00L10.00 50.00M50.00 10.00');
+    const curve = curveOf([point(0, 3), point(60, 5), point(300, 9)], { from: 0, to: 600 }, 90);
+    expect(curve.average).toBe('M0.00 70.00L10.00 50.00M50.00 10.00h0'); // what is alone is a dot
+    expect(curve.range).toBe('M0.00 60.00L10.00 40.00L10.00 50.00L0.00 70.00ZM50.00 0.00L50.00 10.00Z');
     expect([curve.top, Math.round(curve.mean), curve.peak?.at]).toEqual([10, 6, 300]);
     expect([0, 1, 3, 17, 100, 101].map(topOf)).toEqual([1, 1, 5, 20, 100, 200]);
-    expect(curveOf([], 0, 1, 1)).toMatchObject({ average: '', peak: null, mean: 0 });
+    expect(curveOf([], { from: 0, to: 1 }, 1)).toMatchObject({ average: '', peak: null, mean: 0 });
   });
 });
 

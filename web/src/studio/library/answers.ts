@@ -1,5 +1,7 @@
 /** What the station says of its library; times are epoch milliseconds, paths are below the media folder. */
 
+import type { Song } from '../byhand/answers';
+
 export const shownStates = ['airs', 'waiting', 'refused', 'archived-soon', 'edited', 'cut', 'limited', 'never'] as const;
 export type ShownState = (typeof shownStates)[number];
 
@@ -30,6 +32,9 @@ export interface Track {
   /** A hash, or empty. */
   cover: string;
 }
+
+/** A track as it is put on the air. */
+export const songOf = ({ path, title, artist, category, durationMs }: Pick<Track, 'path' | 'title' | 'artist' | 'category' | 'durationMs'>): Song => ({ file: path, title, artist, category, durationMs });
 
 export interface Facet {
   value: string;
@@ -68,6 +73,10 @@ export interface Note {
   artist?: string;
   album?: string;
   genre?: string;
+  /** Of the recording, without hyphens. */
+  isrc?: string;
+  label?: string;
+  composer?: string;
   titleLatin?: string;
   artistLatin?: string;
   aliases?: string[];
@@ -132,7 +141,7 @@ export interface Detail {
   track: Track;
   /** Missing: nothing is said of it. */
   note?: Note;
-  file: { title: string; artist: string; album: string; genre: string; category: string; license: string; modifiedAt: number };
+  file: { title: string; artist: string; album: string; genre: string; category: string; license: string; isrc: string; label: string; composer: string; modifiedAt: number };
   /** Missing where nothing airs of it yet. */
   sound?: { lufs: number; truePeak: number; airs: 'copy' | 'file'; durationMs: number };
   airings: Airing[];

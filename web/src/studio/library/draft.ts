@@ -1,9 +1,11 @@
 import type { Change, Detail, Field, Limits, Note } from './answers';
 
+/** Fields that a file, or its folder, says too. */
+export const ofFile = ['title', 'artist', 'album', 'genre', 'isrc', 'label', 'composer', 'category'] as const;
+
 /** What stands behind a note's field where the operator says nothing. */
 export function ownOf(detail: Detail, field: Field): Note[Field] {
-  if (field === 'title' || field === 'artist' || field === 'album' || field === 'genre' || field === 'category') return detail.file[field];
-  return undefined;
+  return (ofFile as readonly Field[]).includes(field) ? detail.file[field as (typeof ofFile)[number]] : undefined;
 }
 
 /** What a field says with the draft over the note over the file. */

@@ -9,7 +9,7 @@ import { edited, kinds, nothing, placeOf, rowsOf, sameAs, sizeOf, staying, type 
 const draftKey = 'athir.wanted-draft';
 
 type Edits = Readonly<Record<string, Edit>>;
-type Answer = { saved: boolean } & Partial<Record<Kind, Record<string, string[] | null> | null>>;
+type Answer = { saved: boolean; keepsEdits?: boolean } & Partial<Record<Kind, Record<string, string[] | null> | null>>;
 
 /**
  * The lists of singers and trend queries, and the operator's draft over them.
@@ -22,6 +22,8 @@ export class Wanted {
   busy = $state(false);
   /** A change made here is in force, and a restart would lose it. */
   unsaved = $state(false);
+  /** The station saves each change as it is made: that it is not saved is then the disk's doing. */
+  keeps = $state(false);
   /** What is typed and not added yet. */
   typed = $state<Record<Kind, string>>({ singers: '', queries: '' });
   category = $state('arabic_hits');
@@ -153,7 +155,7 @@ export class Wanted {
           ? await this.#door.order<Answer>('POST', '/api/station/singers', { category, replace: texts })
           : await this.#door.order<Answer>('PUT', '/api/station/queries', { category, queries: texts });
       this.#take(kind, answer);
-      this.unsaved = !answer.saved;
+      [this.unsaved, this.keeps] = [!answer.saved, answer.keepsEdits ?? false];
       this.#draft(kind, category, nothing);
     } catch (failure) {
       const faults = failure instanceof Problem ? failure.fields.flatMap(({ location, message }) => [[placeOf(location), message] as const]) : [];

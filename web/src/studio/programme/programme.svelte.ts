@@ -1,16 +1,20 @@
 import { studioWords } from '../../i18n/studio';
 import { tongue } from '../../i18n/tongue.svelte';
 import { Problem } from '../../station/control';
-import type { Changed, Config } from '../config';
+import { plain } from '../../text/bidi';
+import type { Changed, Config, Past } from '../config';
 import { NoKey, type Door } from '../door.svelte';
 import { sayRefused } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import { lostBetween } from './day';
 import { builtInDayparts } from './knobs';
 import { at, difference, merged, same, size, type Json } from './merge';
+import { whatWords } from './past';
 
 const draftKey = 'athir.studio-draft';
 const refreshMs = 15_000;
+/** How long a toast offers to undo. */
+const offeredMs = 20_000;
 
 type Patch = Record<string, Json>;
 
@@ -24,14 +28,20 @@ export class Programme {
   /** In force at the station. */
   config = $state.raw<Config | null>(null);
   saved = $state(true);
+  /** The station saves each change as it is made. */
+  keeps = $state(true);
+  /** Why what is in force could not be saved; empty as a rule. */
+  unsaved = $state('');
+  /** The newest changes, the newest first; null where nobody may see them. */
+  past = $state.raw<readonly Past[] | null>(null);
   moods = $state.raw<string[]>([]);
   /** Names of the station's playlists, which clocks may ask for; null while nobody knows them. */
   lists = $state.raw<readonly string[] | null>(null);
   busy = $state(false);
   /** Refused values by their path: CLOCKS[0].hour[1].at. */
   wrong = $state.raw<ReadonlyMap<string, string>>(new Map());
-  /** What was in force before the last change made here. */
-  before = $state.raw<Config | null>(null);
+  /** The last change made here that was not undone; 0: none. */
+  last = $state(0);
 
   #patch = $state.raw<Patch>(read());
   /** Grows with every order: a look that was begun before one shows what was. */
@@ -61,10 +71,10 @@ export class Programme {
     if (this.phase === 'loading') return;
     if (!this.config) this.phase = 'loading';
     try {
-      const { config, saved } = await this.#door.order<Changed>('GET', '/api/station/config');
-      this.#take({ config, saved });
+      this.#take(await this.#door.order<Changed>('GET', '/api/station/config'));
       this.phase = 'ready';
       void this.#name();
+      void this.#look();
       this.moods = (await this.#door.quietly<{ moods: string[] }>('GET', '/api/station/mood')).moods;
     } catch (failure) {
       if (this.config) return;
@@ -108,16 +118,23 @@ export class Programme {
     );
   }
 
-  async undo(): Promise<void> {
-    const { config, before } = this;
-    if (!config || !before) return;
-    const back = await this.#change(() => this.#door.order<Changed>('PUT', '/api/station/config', difference(config, before)), this.#words.undone, false);
-    if (back) this.before = null;
+  /** Takes a change back: what was changed again since stays, and is told. */
+  async undo(id: number): Promise<void> {
+    let left: string[] = [];
+    const order = async (): Promise<Changed> => {
+      const done = await this.#door.order<Changed>('POST', '/api/station/config/undo', { id });
+      left = done.left ?? [];
+      return done;
+    };
+    const back = await this.#change(order, this.#words.undone, false);
+    if (back && this.last === id) this.last = 0;
+    if (left.length > 0) this.#toasts.say('note', this.#words.stays(whatWords(left, undefined, studioWords[tongue.language].programme, tongue.words.category)));
   }
 
   async save(): Promise<void> {
     await this.#attempt(async () => {
       this.saved = (await this.#door.order<{ saved: boolean }>('POST', '/api/station/config/save')).saved;
+      if (this.saved) this.unsaved = '';
       this.#toasts.say('good', this.#words.saved);
     });
   }
@@ -141,21 +158,30 @@ export class Programme {
     if (this.phase !== 'ready' || this.busy || document.visibilityState === 'hidden') return;
     const turn = this.#turn;
     const answer = await this.#door.quietly<Changed>('GET', '/api/station/config').catch(() => null);
-    if (answer && turn === this.#turn) this.#take(answer);
+    if (!answer || turn !== this.#turn) return;
+    this.#take(answer);
+    await this.#look();
+  }
+
+  /** Looks who changed what. */
+  async #look(): Promise<void> {
+    const turn = this.#turn;
+    const answer = await this.#door.quietly<{ changes: Past[] }>('GET', '/api/station/config/history').catch(() => null);
+    if (turn === this.#turn && (answer || !this.past)) this.past = answer?.changes ?? null;
   }
 
   /** Makes a change of what is in force; true when the station took it. */
   async #change(order: () => Promise<Changed>, said?: string, undoable = true): Promise<boolean> {
-    const before = this.config;
     return this.#attempt(async () => {
       const done = await order();
       this.wrong = new Map();
       this.#take(done);
-      const undo = undoable && before && !same(before, done.config);
-      if (undo) this.before = before;
+      const id = undoable ? (done.change ?? 0) : 0;
+      if (id) this.last = id;
       this.#toasts.closeOffers();
       const text = said ?? (done.rebuilt ? this.#words.appliedRebuilt : this.#words.applied);
-      this.#toasts.say('good', text, undo ? { action: { label: this.#words.undo, run: () => void this.undo() } } : {});
+      this.#toasts.say('good', text, id ? { action: { label: this.#words.undo, run: () => void this.undo(id) }, staysMs: offeredMs } : {});
+      void this.#look();
     });
   }
 
@@ -175,6 +201,11 @@ export class Programme {
   }
 
   #refused(failure: unknown): void {
+    if (failure instanceof Problem && failure.status === 409) {
+      this.#toasts.say('bad', this.#words.cannotUndo, { detail: plain(failure.detail) });
+      void this.#look();
+      return;
+    }
     if (failure instanceof Problem) {
       this.wrong = new Map(failure.fields.map(({ location, message }) => [location.replace(/^body\.?/, ''), message]));
       if (failure.fields.length > 0) return; // each is said beside its field, and all of them in the bar
@@ -182,9 +213,9 @@ export class Programme {
     sayRefused(this.#toasts, failure);
   }
 
-  #take({ config, saved }: Changed): void {
+  #take({ config, saved, keepsEdits, unsaved }: Changed): void {
     if (!this.config || !same(this.config, config)) this.config = whole(config);
-    this.saved = saved;
+    [this.saved, this.keeps, this.unsaved] = [saved, keepsEdits ?? false, unsaved ?? ''];
   }
 
   #draft(patch: Patch): void {

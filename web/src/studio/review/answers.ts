@@ -69,6 +69,8 @@ export interface Post {
   duration: number;
   page: string;
   audio?: string;
+  /** Where its picture is; missing without one. */
+  cover?: string;
   reason?: Reason | null;
   stage?: string;
   progress?: number;

@@ -7,10 +7,6 @@ export function lengthWords(ms: number, language: Language): string {
   return new Intl.NumberFormat(locale[language], { style: 'unit', unit: 'second', unitDisplay: 'short', maximumFractionDigits: digits }).format(ms / 1000);
 }
 
-export function percent(share: number, language: Language): string {
-  return new Intl.NumberFormat(locale[language], { style: 'percent', maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share);
-}
-
 /** Seconds as the deck shows them, with tenths where the sound is short. */
 export function deckClock(seconds: number, of: number, language: Language): string {
   if (of >= 20) return clock(seconds * 1000, language);

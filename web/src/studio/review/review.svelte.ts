@@ -225,6 +225,11 @@ export class Review {
     if (post) this.details = new Map([...this.details, [id, post] as const].slice(-detailsKept));
   }
 
+  /** The picture of a post, of whatever status it is. */
+  picture(path: string): Promise<Blob> {
+    return this.#door.moderateQuietly<Blob>('GET', path, undefined, { read: (answer) => answer.blob(), headers: { accept: 'image/*' } });
+  }
+
   #one(id: number): Promise<Post> {
     return this.#door.moderateQuietly<Post>('GET', `${at}/posts/${id}`);
   }

@@ -3,12 +3,12 @@ import { tongue } from '../../../i18n/tongue.svelte';
 import { Problem } from '../../../station/control';
 import { count } from '../../../text/format';
 import type { Door } from '../../door.svelte';
+import { isIdle, joined, landed, movedList, placeAfter, placeWithout, rising, step, type Move } from '../../moves';
 import { sayRefused } from '../../problem';
 import type { Toasts } from '../../toasts.svelte';
 import type { Span } from '../pages';
 import type { Query } from '../query';
 import type { Item, ItemPage, ItemsDone, Sorting } from './answers';
-import { isIdle, joined, landed, movedList, placeAfter, placeWithout, rising, step, type Move } from './moves';
 import { at, type Playlists } from './playlists.svelte';
 
 const pageSize = 100;

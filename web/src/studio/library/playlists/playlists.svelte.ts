@@ -132,7 +132,7 @@ export class Playlists {
       this.keepDraft(list.id, {});
       this.#tell(this.#words.done.deleted(named(list.name)), deed);
       return true;
-    });
+    }, [409]).catch((failure: unknown) => this.#because(failure, this.#words.done.notDeleted));
     return done ?? false;
   }
 
@@ -144,11 +144,7 @@ export class Playlists {
       else await this.load();
       this.#toasts.say('good', this.#words.done.undone);
       return true;
-    }, [409]).catch((failure: unknown) => {
-      if (!(failure instanceof Problem)) throw failure;
-      this.#toasts.say('bad', this.#words.done.notUndone, { detail: plain(failure.reason?.[tongue.language] ?? '') });
-      return null;
-    });
+    }, [409]).catch((failure: unknown) => this.#because(failure, failure instanceof Problem && failure.reason ? this.#words.done.cannotUndo : this.#words.done.notUndone));
     return done ?? false;
   }
 
@@ -233,6 +229,13 @@ export class Playlists {
       for (const id of [...ids].reverse()) if (!(await this.undo(id))) return;
     };
     this.#toasts.say('good', text, ids.length > 0 ? { action: { label: this.#words.undo, run: () => void run() }, staysMs: 20_000 } : {});
+  }
+
+  /** Tells what stands against an order. */
+  #because(failure: unknown, text: string): null {
+    if (!(failure instanceof Problem)) throw failure;
+    this.#toasts.say('bad', text, { detail: plain(failure.reason?.[tongue.language] ?? '') });
+    return null;
   }
 
   /** null where it was refused, which is told; the statuses in rethrown are for whoever asked. */

@@ -3,6 +3,9 @@ import { weekdays } from '../../config';
 import { isolate } from '../../../text/bidi';
 import { count, inDigits, type Language } from '../../../text/format';
 import { dayMinutes, textOf } from '../../programme/day';
+import type { Song } from '../../byhand/answers';
+import { fileWords, namesOf } from '../../names';
+import { songOf } from '../answers';
 import type { Item, Settings, Window } from './answers';
 import { isOverMidnight, isWholeDay, type Stretch } from './windows';
 
@@ -39,8 +42,9 @@ export function windowWords(window: Window, words: PlaylistWords, dayNames: Reco
 export const spanWords = ({ from, to }: Stretch, language: Language): string => `\u2066${inDigits(`${textOf(from)}–${to === dayMinutes ? '24:00' : textOf(to)}`, language)}\u2069`;
 
 /** What an entry is called: by its file's name where the file is gone. */
-export function itemNames({ path, track }: Pick<Item, 'path' | 'track'>): { title: string; artist: string } {
-  if (track) return { title: track.title || path, artist: track.artist };
-  const file = path.split('/').at(-1) ?? path;
-  return { title: file.replace(/\.[^.]+$/, '').replaceAll('_', ' ') || path, artist: '' };
+export function itemNames({ path, track }: Pick<Item, 'path' | 'track'>, language: Language): { title: string; artist: string } {
+  return track ? namesOf({ ...track, file: path }, language) : { title: fileWords(path, language) || path, artist: '' };
 }
+
+/** An entry as it is put on the air; null where its file is gone. */
+export const itemSong = ({ path, track, missing }: Item): Song | null => (track && !missing ? songOf({ ...track, path }) : null);

@@ -74,7 +74,7 @@ it('how a playlist plays is said in words', () => {
 });
 
 it('an entry whose file is gone is called by its file', () => {
-  expect(itemNames({ path: 'old/Slow_River.mp3' })).toEqual({ title: 'Slow River', artist: '' });
+  expect(itemNames({ path: 'old/Slow_River.mp3' }, 'en')).toEqual({ title: 'Slow River', artist: '' });
 });
 
 it('both languages say every way of playing and every order', () => {
