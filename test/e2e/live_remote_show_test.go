@@ -28,7 +28,8 @@ func placeBed(t *testing.T, media string) (rel string) {
 }
 
 // showOf has a phone at a node elsewhere heard by the studio before it is on the air, then
-// in a show whose bed, a file that only the control plane has, plays until an encoder speaks.
+// in a show whose bed, a file that only the control plane has, plays until an encoder speaks;
+// the same file is fired as a cart over that.
 func (s *station) showOf(air *ear, far *machine, bed string, encoder func() (id string, end func())) {
 	s.t.Helper()
 	const spoken = freeTone + 1
@@ -58,6 +59,8 @@ func (s *station) showOf(air *ear, far *machine, bed string, encoder func() (id 
 		return code == http.StatusOK
 	})
 	air.airs(s, "the second of the show", freeTone)
+	s.setWall(bed)
+	s.firesOver(air, freeTone, bedTone)
 	end()
 	air.airs(s, "the bed again", bedTone)
 	s.only(air, from, freeTone, spoken, bedTone)

@@ -21,19 +21,7 @@ const playlistsAt = "/api/station/playlists"
 // heard.
 func TestAPlaylistIsHeardInItsOrder(t *testing.T) {
 	t.Parallel()
-	s := newStation(t, withKeys, func(s *station) {
-		rules := programmeRules(40, []rotation.Daypart{})
-		rules.SFXChance, rules.AdEvery = 0, 0
-		s.configure(rules)
-	})
-	var songs []piece
-	for _, p := range library() {
-		if p.category == radio.English {
-			songs = append(songs, p)
-		}
-	}
-	record(t, s.media, songs)
-	s.start().whole()
+	s := ofSongs(t)
 	air := s.listen()
 	want := s.unheard(6)
 	paths := make([]string, len(want))
@@ -95,6 +83,25 @@ func TestAPlaylistIsHeardInItsOrder(t *testing.T) {
 		next := s.toCome(1)
 		return len(next) == 1 && slices.Index(want, next[0]) >= 4
 	})
+}
+
+// ofSongs is a station on the air with English songs alone, and nothing between them.
+func ofSongs(t *testing.T) *station {
+	t.Helper()
+	s := newStation(t, withKeys, func(s *station) {
+		rules := programmeRules(40, []rotation.Daypart{})
+		rules.SFXChance, rules.AdEvery = 0, 0
+		s.configure(rules)
+	})
+	var songs []piece
+	for _, p := range library() {
+		if p.category == radio.English {
+			songs = append(songs, p)
+		}
+	}
+	record(t, s.media, songs)
+	s.start().whole()
+	return s
 }
 
 // unheard picks songs of as many singers that were not on the air of late, nor come soon: what is

@@ -57,6 +57,7 @@ var neighbours = map[string][]string{
 	"internal/onair/press":                 {"internal/onair/scheduler"}, // it is its hand at the engine
 	"internal/kit/jobs":                    {"internal/kit/store"},
 	"internal/kit/swap":                    {"internal/kit/file"},
+	"internal/kit/census":                  {"internal/kit/client"}, // whose address a request counts for
 	"internal/kit/resume":                  {"internal/kit/client", "internal/kit/file"},
 	"internal/kit/webhooks":                {"internal/kit/store", "internal/kit/fetch"},
 	"internal/kit/bus":                     {"internal/kit/signal"},
