@@ -50,7 +50,14 @@ func newNetwork(t *testing.T, machines ...string) *network {
 		n.at[m] = i + 2
 		n.do("ip", "netns", "add", n.space(m))
 		t.Cleanup(func() { n.do("ip", "netns", "del", n.space(m)) })
-		n.do("ip", "link", "add", n.cable(m), "type", "veth", "peer", "name", "eth0", "netns", n.space(m))
+		// The kernel lets go of a network before, of the same name, a moment after it was deleted.
+		testkit.EventuallyNil(t, "a cable to "+m, func() error {
+			out, err := exec.Command("ip", "link", "add", n.cable(m), "type", "veth", "peer", "name", "eth0", "netns", n.space(m)).CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
+			return nil
+		})
 		n.do("ip", "link", "set", n.cable(m), "master", n.name, "up")
 		n.in(m, "ip", "addr", "add", n.address(m)+"/24", "dev", "eth0")
 		n.in(m, "ip", "link", "set", "eth0", "up")
