@@ -32,6 +32,12 @@ func (n *quietNode) RoundTrip(r *http.Request) (*http.Response, error) {
 		fallthrough
 	case "GET /report":
 		answer(live.Report{Version: n.order.Number + 1, Epoch: n.order.Epoch, Number: n.order.Number})
+	case "PUT /carts":
+		answer(live.Report{Version: n.order.Number + 1})
+	case "POST /carts/fire":
+		w.WriteHeader(http.StatusConflict) // nothing is live
+	case "POST /carts/stop":
+		answer(map[string]int{"stopped": 0})
 	case "GET /sessions", "GET /recordings":
 		answer([]int{})
 	case "GET /whip-info":

@@ -66,7 +66,6 @@ func laySiege(t *testing.T, total int) {
 	s.client.CloseIdleConnections()
 	srv.CloseClientConnections()
 	after := settledSize(t, before.goroutines)
-	t.Logf("%d requests and events\n%s", total, s.table())
 	t.Logf("goroutines %d, then %d; heap %d KiB, then %d KiB", before.goroutines, after.goroutines, before.heap>>10, after.heap>>10)
 	if after.goroutines > before.goroutines {
 		buf := make([]byte, 1<<20)
@@ -84,6 +83,7 @@ func laySiege(t *testing.T, total int) {
 	if rec := s.serve(t, "GET", "/api/status"); rec.Code != http.StatusOK {
 		t.Errorf("afterwards /api/status: %d %s", rec.Code, rec.Body)
 	}
+	t.Logf("%d requests and events\n%s", total, s.table()) // last, as it is long: what is wrong is read first
 }
 
 type siege struct {

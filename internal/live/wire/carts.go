@@ -2,9 +2,12 @@ package wire
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/athir-radio/athir/internal/live"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // Carts gives the desk the cart wall. Errors: as of Put.
@@ -12,7 +15,7 @@ func (d Desk) Carts(ctx context.Context, w live.Wall) (live.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, orderWait)
 	defer cancel()
 	var out live.Report
-	return out, call(ctx, d, http.MethodPut, "http://node/carts", nil, w, &out)
+	return out, carts(call(ctx, d, http.MethodPut, "http://node/carts", nil, w, &out))
 }
 
 // Fire lets a cart be heard, and tells since when by the clock of this machine. Errors: station.ErrConflict while nothing is live,
@@ -21,7 +24,7 @@ func (d Desk) Fire(ctx context.Context, p live.CartPress) (live.CartPlaying, err
 	ctx, cancel := context.WithTimeout(ctx, orderWait)
 	defer cancel()
 	var out live.CartPlaying
-	err := call(ctx, d, http.MethodPost, "http://node/carts/fire", nil, p, &out)
+	err := carts(call(ctx, d, http.MethodPost, "http://node/carts/fire", nil, p, &out))
 	out.StartedAt = d.Clock.Here(out.StartedAt)
 	return out, err
 }
@@ -33,5 +36,14 @@ func (d Desk) StopCarts(ctx context.Context, id string) (int, error) {
 	var out struct {
 		Stopped int `json:"stopped"`
 	}
-	return out.Stopped, call(ctx, d, http.MethodPost, "http://node/carts/stop", nil, map[string]string{"id": id}, &out)
+	err := call(ctx, d, http.MethodPost, "http://node/carts/stop", nil, map[string]string{"id": id}, &out)
+	return out.Stopped, carts(err)
+}
+
+// carts says what it means that a node lacks the orders of the cart wall.
+func carts(err error) error {
+	if errors.Is(err, station.ErrNotFound) {
+		return fmt.Errorf("the node runs a version without carts: update it: %w", station.ErrUnavailable)
+	}
+	return err
 }

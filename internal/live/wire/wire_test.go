@@ -124,3 +124,17 @@ func TestAControlPlaneThatStartsIsWaitedFor(t *testing.T) {
 		t.Errorf("%+v after %d connections that were refused: %v", a, tries.Load(), err)
 	}
 }
+
+// A node of a version before carts answers their orders as it does every address that it does
+// not know: that is no missing cart.
+func TestANodeWithoutCartsIsUnavailable(t *testing.T) {
+	desk := wire.Desk{RoundTripper: &handled{Handler: http.NotFoundHandler()}}
+	_, told := desk.Carts(t.Context(), live.Wall{})
+	_, fired := desk.Fire(t.Context(), live.CartPress{})
+	_, stopped := desk.StopCarts(t.Context(), "")
+	for _, err := range []error{told, fired, stopped} {
+		if !errors.Is(err, station.ErrUnavailable) || errors.Is(err, station.ErrNotFound) {
+			t.Errorf("%v, want station.ErrUnavailable", err)
+		}
+	}
+}
