@@ -46,7 +46,11 @@ func TestSkipAndPlayAreHeard(t *testing.T) {
 		} else if len(a.Next) > 0 && a.Next[0].Position == 0 {
 			named = toneOf(a.Next[0].File)
 		} else if plan, _ := s.schedule(); len(plan) > 0 {
-			named = toneOf(plan[0].File)
+			at := 0
+			if len(a.Next) > 0 { // the head has begun, or what was on air ended by itself meanwhile
+				at = a.Next[0].Position - 1
+			}
+			named = toneOf(plan[at].File)
 		}
 		var began []played
 		first := -1
