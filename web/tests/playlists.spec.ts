@@ -223,6 +223,20 @@ test('songs are dragged, one and several, and left where they are by Escape', as
   await expect(tools(page).getByText('2 selected')).toBeVisible();
 });
 
+test('a song is dragged out of sight and put where the pointer lets go', async ({ page, mock }) => {
+  const id = await begin(page, mock, 120);
+  const before = pathsOf(mock, id);
+  const [grip, list] = [(await page.locator('#item-0 .grip').boundingBox())!, (await grid(page).boundingBox())!];
+  await page.mouse.move(grip.x + grip.width / 2, grip.y + grip.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(grip.x + grip.width / 2, list.y + list.height - 4, { steps: 6 });
+  await expect(page.locator('#item-0')).toHaveCount(0); // the list has gone on by itself, its row is not drawn any more
+  await page.mouse.move(grip.x + grip.width / 2, list.y + list.height / 2, { steps: 3 });
+  await page.mouse.up();
+  await expect.poll(() => pathsOf(mock, id).indexOf(before[0]!)).toBeGreaterThan(10);
+  await expect(page.locator('.aim')).toHaveCount(0);
+});
+
 test('missing songs are marked by their file, songs are sorted and shuffled, and a refusal shows what is so', async ({ page, mock }) => {
   const { id } = mock.lists.add({ name: 'Old' }, [...mock.lists.paths(4), 'gone/Old_Friend.mp3']);
   await as(page, mock, 'programme', `/studio#/library/playlists/${id}`);

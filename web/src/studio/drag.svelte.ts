@@ -15,35 +15,61 @@ export interface Dragged {
   reach: () => { edge: number; head: number };
 }
 
+/** What becomes of what is carried. */
+export interface Put {
+  /** It was let go there. */
+  drop: (ended: Carried) => void;
+  /** It stays where it was: the pointer was taken away. */
+  leave?: () => void;
+}
+
 /** Entries of a list that a pointer, mouse or finger, carries to another place. */
 export class Drag {
   carried = $state.raw<Carried | null>(null);
 
   readonly #list: Dragged;
   #frame = 0;
+  #follows = new AbortController();
 
   constructor(list: Dragged) {
     this.#list = list;
   }
 
   /** Takes entries up; false where the press was none of the first button. */
-  grab(event: PointerEvent & { currentTarget: HTMLElement }, places: readonly number[], at: number): boolean {
+  grab(event: PointerEvent & { currentTarget: HTMLElement }, places: readonly number[], at: number, put: Put): boolean {
     if (event.button !== 0) return false;
     event.preventDefault(); // no text is selected on the way
     event.currentTarget.setPointerCapture(event.pointerId);
     this.carried = { places, to: at, y: event.clientY };
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => this.#drift());
+    // The row may be drawn anew on the way or scrolled out of the page, and its grip with it: the
+    // pointer is followed wherever it is.
+    this.#follows.abort();
+    this.#follows = new AbortController();
+    const { signal } = this.#follows;
+    const { pointerId } = event;
+    const follow = (name: 'pointermove' | 'pointerup' | 'pointercancel', act: (event: PointerEvent) => void) =>
+      addEventListener(name, (met) => met.pointerId === pointerId && act(met), { signal });
+    follow('pointermove', (moved) => this.#pull(moved));
+    follow('pointerup', (ended) => {
+      const carried = this.end(ended);
+      if (carried) put.drop(carried);
+    });
+    follow('pointercancel', (ended) => {
+      if (this.end(ended)) put.leave?.();
+    });
     return true;
   }
 
-  pull(event: PointerEvent): void {
+  #pull(event: PointerEvent): void {
     if (this.carried) this.carried = { ...this.carried, to: this.#list.placeAt(event.clientY), y: event.clientY };
   }
 
   /** Lets go; answers what was carried where, null where nothing was. */
   end(event?: Event): Carried | null {
     cancelAnimationFrame(this.#frame);
+    this.#follows.abort();
     const { carried } = this;
     this.carried = null;
     event?.preventDefault();

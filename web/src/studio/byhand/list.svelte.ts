@@ -29,7 +29,6 @@ export class HandList {
   readonly #drag: Drag;
   #active = $state('');
   /** What a pointer carries: its place may be another one by the time it is let go. */
-  #follows = new AbortController();
   #met = $state.raw<Met | null>(null);
   #metAt = $state(-1);
   /** The keyboard did what is done: it gets its row back. */
@@ -93,11 +92,10 @@ export class HandList {
       untrack(() => queue.consider(entry.position, to));
     });
     $effect(() => {
-      const escape = (event: KeyboardEvent) => event.key === 'Escape' && this.carried >= 0 && this.leave(event);
+      const escape = (event: KeyboardEvent) => event.key === 'Escape' && this.carried >= 0 && this.#drag.end(event) && this.#leave();
       addEventListener('keydown', escape);
       return () => {
         removeEventListener('keydown', escape);
-        this.#follows.abort();
         this.#drag.end();
         untrack(() => queue.leave());
       };
@@ -117,32 +115,23 @@ export class HandList {
     if (this.queue.pending?.sending) return;
     this.queue.leave();
     this.#byKeys = false;
-    if (!this.#drag.grab(event, [row.place], row.place)) return;
+    if (!this.#drag.grab(event, [row.place], row.place, { drop: ({ y }) => this.#drop(y), leave: () => this.#leave() })) return;
     this.#active = row.key;
     [this.#met, this.#metAt] = [this.queue.meet(row.position), row.place];
-    // The row may be drawn anew on the way, and its grip with it: the pointer is followed wherever it is.
-    this.#follows.abort();
-    this.#follows = new AbortController();
-    const { signal } = this.#follows;
-    addEventListener('pointermove', (moved) => this.#drag.pull(moved), { signal });
-    addEventListener('pointerup', (ended) => this.#drop(ended), { signal });
-    addEventListener('pointercancel', (ended) => this.leave(ended), { signal });
   }
 
-  #drop(event: Event): void {
-    this.#follows.abort();
-    const [ended, met] = [this.#drag.end(event), this.#met];
+  #drop(y: number): void {
+    const met = this.#met;
     this.#met = null;
-    if (!ended || !met) return;
+    if (!met) return;
     const entry = this.queue.find(met);
-    if (entry) this.queue.settle(entry.position, this.#placeAt(ended.y));
+    if (entry) this.queue.settle(entry.position, this.#placeAt(y));
     else this.queue.miss(met);
   }
 
-  leave(event?: Event): void {
-    this.#follows.abort();
+  #leave(): void {
     this.#met = null;
-    if (this.#drag.end(event)) this.queue.leave();
+    this.queue.leave();
   }
 
   open(row: Row, anchor: HTMLElement): void {
