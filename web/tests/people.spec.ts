@@ -344,6 +344,16 @@ test('a login that ends amid an order is asked for anew, and the order goes on',
   expect(mock.control.taken.map(({ order }) => order)).toEqual(['POST rotation/rebuild']);
 });
 
+test('a login is known although the first answer was lost on its way', async ({ page, mock }) => {
+  const kept = mock.people.add('presenter', 'presenter');
+  await page.request.post('/api/session', { data: { login: kept.person.login, password: kept.password } });
+  let lost = 0;
+  await page.route('**/api/session', (route) => (++lost > 2 ? route.fallback() : route.abort()));
+  await open(page, '/studio', 'en');
+  await expect(footer(page)).toContainText(kept.person.name);
+  await expect(page.locator('[data-place] .grip').first()).toBeVisible(); // and so is what they may do
+});
+
 test('a studio that nobody may look at asks at once', async ({ page, mock }) => {
   mock.people.look = false;
   mock.people.add('sara', 'viewer');

@@ -81,6 +81,8 @@ export class Door {
   readonly #known: Promise<void>;
   #knows = false;
   #turn = 0;
+  /** How often in a row the station did not say who this is. */
+  #lost = 0;
   /** How often somebody came in: an order that was refused before that is given again. */
   #entered = 0;
   #opened: Promise<void> | null = null;
@@ -127,10 +129,19 @@ export class Door {
   /** Asks the station who this is. The cookie comes before the key; a key that was never tried is no guess of ours. */
   async learn(): Promise<void> {
     const turn = ++this.#turn;
-    const look = (key: string) => ask<Session>('GET', '/api/session', undefined, { key, timeoutMs: 8000 }).catch(() => null);
+    let lost = false;
+    const look = (key: string) =>
+      ask<Session>('GET', '/api/session', undefined, { key, timeoutMs: 8000 }).catch((failure: unknown) => {
+        lost = failure instanceof Problem && (failure.status === 0 || failure.status === 429 || failure.status >= 500);
+        return null;
+      });
     let session = await look('');
     if (session && session.way !== 'session' && this.#key && this.open) session = (await look(this.#key)) ?? session;
-    if (turn !== this.#turn || !session) return;
+    if (turn !== this.#turn) return;
+    // Without an answer no section knows what it may show: the question is asked again.
+    if (lost) setTimeout(() => turn === this.#turn && void this.learn(), Math.min(30_000, 1000 * 2 ** this.#lost++));
+    else this.#lost = 0;
+    if (!session) return;
     this.session = session;
     if (this.user) this.open = true;
   }
