@@ -124,15 +124,8 @@ func titleTooSoon(p *plan, c *candidate) bool {
 }
 
 func artistTooSoon(p *plan, c *candidate) bool {
-	for _, a := range c.artists {
-		if !p.artists.within(a, p.at, p.artistGap) {
-			continue
-		}
-		if own, ok := p.gaps[a]; !ok || p.artists.within(a, p.at, own) {
-			return true
-		}
-	}
-	return false
+	artist, _ := p.artistNear(c)
+	return artist != 0
 }
 
 func otherCategory(p *plan, c *candidate) bool { return c.hand.category != p.wanted }

@@ -33,7 +33,6 @@ type Break struct {
 
 // weigh judges a held entry for the next place.
 func (p *plan) weigh(c *candidate, e Entry, ls *listing, index int) (b breach, broken []Break) {
-	c.hand.poor = p.isPoor(c.id)
 	if h := p.hand(c.hand.category, c.hand.poor); len(h.cards) > 0 {
 		c.hand.low = h.low // so that its turn is judged against its deck
 	}
@@ -59,7 +58,6 @@ func (ls *listing) outOfOrder(p *plan, c *candidate, e Entry) (instead int, out 
 	if ls == nil || ls.Plays != PlaysOnce && (ls.Order == OrderTurns || ls.Order == OrderShuffle) {
 		return 0, false
 	}
-	ls.fill(p)
 	ls.opened(p)
 	if ls.bars(p, c.id) { // which is said of the track itself
 		return 0, false
@@ -110,12 +108,15 @@ func (p *plan) airedAt(at int64, is func(names) bool) (t station.Track) {
 // artistNear returns the artist of a track who was heard too short a time before, and the gap.
 func (p *plan) artistNear(c *candidate) (artist uint64, gap time.Duration) {
 	for _, a := range c.artists {
-		gap, own := p.gaps[a]
-		if !own {
-			gap = p.artistGap
+		if !p.artists.within(a, p.at, p.artistGap) {
+			continue
 		}
-		if p.artists.within(a, p.at, gap) {
-			return a, gap
+		own, shorter := p.gaps[a]
+		if !shorter {
+			return a, p.artistGap
+		}
+		if p.artists.within(a, p.at, own) {
+			return a, own
 		}
 	}
 	return 0, 0
