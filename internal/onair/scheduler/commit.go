@@ -309,8 +309,7 @@ func (s *Scheduler) items(rot rotation.Rotation) []playlist.Item { return s.item
 // Coming returns what is still to come as it is delivered, next first, with what the node
 // still lacks the media of. It may be called from any goroutine.
 func (s *Scheduler) Coming() []playlist.Item {
-	v := s.View()
-	return s.itemsOf(slices.Concat(v.Left(), v.rest))
+	return s.itemsOf(s.View().Coming())
 }
 
 func (s *Scheduler) itemsOf(entries []rotation.Entry) []playlist.Item {

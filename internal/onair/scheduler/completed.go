@@ -80,6 +80,8 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 	if stray && s.holds(rel) {
 		ahead = append(slices.Clip(ahead), rel)
 	}
+	next := s.storing()
+	next.State, next.OnAir, next.Past, next.Queued, next.Failed, next.Ahead = state, air, past, queued, failed, ahead
 	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
 		if err := recordPlay(ctx, tx, m, track, state.Turns.Of(rel)); err != nil {
 			return err
@@ -87,7 +89,7 @@ func (s *Scheduler) completed(ctx context.Context, m Marker) (string, error) {
 		if err := prunePlays(ctx, tx, s.opt.Now()); err != nil {
 			return err
 		}
-		return saveState(ctx, tx, stored{state, air, past, s.reason, queued, failed, ahead})
+		return saveState(ctx, tx, next)
 	})
 	if err != nil {
 		return "", err
@@ -136,9 +138,9 @@ func (s *Scheduler) comes(rel string) (reason string) {
 // nothing is on air.
 func (s *Scheduler) engineBooted(ctx context.Context) error {
 	past := s.withPast()
-	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		return saveState(ctx, tx, stored{s.state, OnAir{}, past, s.reason, s.queued, s.failed, s.ahead})
-	})
+	next := s.storing()
+	next.OnAir, next.Past = OnAir{}, past
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error { return saveState(ctx, tx, next) })
 	if err != nil {
 		return err
 	}
@@ -162,9 +164,9 @@ func (s *Scheduler) elsewhere(ctx context.Context, m Marker) error {
 		Track: station.Track{Title: m.Title, Artist: m.Artist},
 	}
 	past := s.withPast()
-	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error {
-		return saveState(ctx, tx, stored{s.state, air, past, s.reason, s.queued, s.failed, s.ahead})
-	})
+	next := s.storing()
+	next.OnAir, next.Past = air, past
+	err := s.opt.DB.Write(ctx, func(tx *sql.Tx) error { return saveState(ctx, tx, next) })
 	if err != nil {
 		return err
 	}

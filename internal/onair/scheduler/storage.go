@@ -158,8 +158,7 @@ func (s *Scheduler) commit(ctx context.Context, rot rotation.Rotation, reason st
 // adopt takes a rotation for the one on air.
 func (s *Scheduler) adopt(rot rotation.Rotation, reason string) {
 	s.before = s.letting()
-	s.rot, s.state, s.air, s.reason, s.failed = rot, s.state.Fresh(), offList(s.air), reason, nil
-	s.ahead = nil
+	s.rot, s.state, s.air, s.reason, s.failed, s.ahead = rot, s.state.Fresh(), offList(s.air), reason, nil, nil
 }
 
 // offList is what plays while the rotation that it stood in is replaced.
