@@ -13,6 +13,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/kit/innerhttp"
 	"github.com/athir-radio/athir/internal/kit/proc"
+	"github.com/athir-radio/athir/internal/kit/retry"
 	"github.com/athir-radio/athir/internal/live"
 	"github.com/athir-radio/athir/internal/live/desk/bus"
 	"github.com/athir-radio/athir/internal/sound/ffmpeg"
@@ -28,8 +29,8 @@ const (
 	beginning = 2 * time.Second
 	longest   = live.LongestCartMS * time.Millisecond
 	// brokenFor is how long a cart that could not be decoded is left alone, twice as long after
-	// each time, up to brokenMost doublings.
-	brokenFor, brokenMost = 10 * time.Second, 5
+	// each time, up to brokenMost.
+	brokenFor, brokenMost = 10 * time.Second, 320 * time.Second
 	// wallWait is how long one cart of the wall may keep those behind it waiting.
 	wallWait = 30 * time.Second
 	// pressWait is how long a press waits for a cart that is not in hand yet.
@@ -61,6 +62,7 @@ type clip struct {
 
 // press is one that has a name.
 type press struct {
+	name       string
 	page, slot int
 	done       chan struct{} // closed with the answer
 	answer     live.CartPlaying
@@ -79,11 +81,10 @@ type decoding struct {
 type cartShelf struct {
 	wall    live.Wall
 	clips   map[cartKey]*clip
-	held    int  // bytes of them
-	working bool // a goroutine decodes
-	presses map[string]*press
+	held    int      // bytes of them
+	working bool     // a goroutine decodes
+	presses []*press // that have a name, the oldest first
 	now     map[cartKey]*decoding
-	order   []string // of presses, the oldest first
 }
 
 // Carts takes the wall: what of it is not in hand is decoded while something is live.
@@ -103,7 +104,7 @@ func (d *Desk) Carts(w live.Wall) live.Report {
 // openCarts decodes the wall while something is live or about to be, and lets it go
 // afterwards. The caller holds mu.
 func (d *Desk) openCarts() {
-	if d.order.Air == nil && !d.mix.Opened() {
+	if d.idle() {
 		d.carts.clips, d.carts.held = nil, 0
 		return
 	}
@@ -117,6 +118,9 @@ func (d *Desk) openCarts() {
 		return nil
 	})
 }
+
+// idle reports that nothing is live, nor about to be. The caller holds mu.
+func (d *Desk) idle() bool { return d.order.Air == nil && !d.mix.Opened() }
 
 // dropCarts lets go what the wall no longer has. The caller holds mu.
 func (d *Desk) dropCarts() {
@@ -140,7 +144,7 @@ func (d *Desk) nextCart(now time.Time) (next *live.Cart) {
 		if had == nil {
 			return &d.carts.wall.Carts[i]
 		}
-		if had.pcm == nil && now.Sub(had.tried) > brokenFor<<min(had.fails-1, brokenMost) && (next == nil || had.tried.Before(tried)) {
+		if had.pcm == nil && now.Sub(had.tried) > retry.Doubled(brokenFor, brokenMost, had.fails) && (next == nil || had.tried.Before(tried)) {
 			next, tried = &d.carts.wall.Carts[i], had.tried
 		}
 	}
@@ -178,7 +182,7 @@ func (d *Desk) decodeWall(ctx context.Context) {
 	for {
 		d.mu.Lock()
 		next := d.nextCart(time.Now())
-		if next == nil || ctx.Err() != nil || d.order.Air == nil && !d.mix.Opened() {
+		if next == nil || ctx.Err() != nil || d.idle() {
 			d.carts.working = false
 			d.mu.Unlock()
 			return
@@ -259,7 +263,7 @@ func (d *Desk) decodeCart(ctx context.Context, c live.Cart, most time.Duration) 
 		defer done()
 		path = at
 	}
-	full := int(most*live.Rate/time.Second) * live.Channels
+	full := samplesOf(live.Cart{}, most)
 	pcm = make([]int16, 0, samplesOf(c, most)+cartSlack) // and not the double of it while it grows
 	err = ffmpeg.Decode(ctx, path, ffmpeg.Decoding{Rate: live.Rate, Channels: live.Channels, First: most + time.Second, Nice: proc.Air}, func(samples []float32) error {
 		for _, v := range samples {
@@ -306,7 +310,8 @@ func (d *Desk) Fire(ctx context.Context, p live.CartPress) (live.CartPlaying, er
 		return d.fire(ctx, p.Cart)
 	}
 	d.mu.Lock()
-	if had := d.carts.presses[p.Request]; had != nil {
+	if i := slices.IndexFunc(d.carts.presses, func(one *press) bool { return one.name == p.Request }); i >= 0 {
+		had := d.carts.presses[i]
 		d.mu.Unlock()
 		if had.page != p.Page || had.slot != p.Slot {
 			return live.CartPlaying{}, fmt.Errorf("request: another cart was pressed by that name: choose a new one for each press: %w", station.ErrInvalid)
@@ -318,14 +323,9 @@ func (d *Desk) Fire(ctx context.Context, p live.CartPress) (live.CartPlaying, er
 			return live.CartPlaying{}, ctx.Err()
 		}
 	}
-	one := &press{page: p.Page, slot: p.Slot, done: make(chan struct{})}
-	if d.carts.presses == nil {
-		d.carts.presses = map[string]*press{}
-	}
-	d.carts.presses[p.Request] = one
-	if d.carts.order = append(d.carts.order, p.Request); len(d.carts.order) > mostPresses {
-		delete(d.carts.presses, d.carts.order[0])
-		d.carts.order = d.carts.order[1:]
+	one := &press{name: p.Request, page: p.Page, slot: p.Slot, done: make(chan struct{})}
+	if d.carts.presses = append(d.carts.presses, one); len(d.carts.presses) > mostPresses {
+		d.carts.presses = slices.Delete(d.carts.presses, 0, 1)
 	}
 	if d.life != nil {
 		ctx = d.life
@@ -333,20 +333,17 @@ func (d *Desk) Fire(ctx context.Context, p live.CartPress) (live.CartPlaying, er
 	d.mu.Unlock()
 	one.answer, one.err = d.fire(ctx, p.Cart)
 	if one.err != nil {
-		d.forgetPress(p.Request, one)
+		d.forgetPress(one)
 	}
 	close(one.done)
 	return one.answer, one.err
 }
 
 // forgetPress takes a name back.
-func (d *Desk) forgetPress(name string, one *press) {
+func (d *Desk) forgetPress(one *press) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.carts.presses[name] == one {
-		delete(d.carts.presses, name)
-		d.carts.order = slices.DeleteFunc(d.carts.order, func(other string) bool { return other == name })
-	}
+	d.carts.presses = slices.DeleteFunc(d.carts.presses, func(other *press) bool { return other == one })
 }
 
 func (d *Desk) fire(ctx context.Context, c live.Cart) (live.CartPlaying, error) {

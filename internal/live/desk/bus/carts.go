@@ -37,9 +37,6 @@ func (c *Clip) Complete(pcm []int16) {
 	c.whole = true
 }
 
-// Samples is what there is of a clip; nobody writes to it.
-func (c *Clip) Samples() (pcm []int16, whole bool) { return c.pcm, c.whole }
-
 func (c *Clip) frames() int { return len(c.pcm) / live.Channels }
 
 // Press is a cart to be heard.
@@ -87,25 +84,21 @@ func (m *Mixer) Fire(p Press, now time.Time) (live.CartPlaying, error) {
 // StopCart fades out the cart of an id; without one, all of them. It returns how many were
 // heard.
 func (m *Mixer) StopCart(id string) (stopped int) {
-	for _, c := range m.carts {
-		if (id == "" || c.ID == id) && !c.leaving {
-			c.leave(cartOut)
-			stopped++
-		}
-	}
-	if stopped > 0 {
+	if stopped = m.fadeCarts(id, cartOut); stopped > 0 {
 		m.version++
 	}
 	return stopped
 }
 
-// fadeCarts takes all from the bus.
-func (m *Mixer) fadeCarts(d time.Duration) {
+// fadeCarts takes the cart of an id from the bus within d, or all.
+func (m *Mixer) fadeCarts(id string, d time.Duration) (n int) {
 	for _, c := range m.carts {
-		if !c.leaving {
+		if (id == "" || c.ID == id) && !c.leaving {
 			c.leave(d)
+			n++
 		}
 	}
+	return n
 }
 
 // leave fades a cart out within d.

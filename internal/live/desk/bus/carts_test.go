@@ -210,7 +210,7 @@ func TestCartsAreHeardOverTheBedOfAShow(t *testing.T) {
 // and no sample is lost.
 func TestTheRestOfACartFollowsItsBeginning(t *testing.T) {
 	r, _ := onTheAir(t)
-	all, _ := clipOf(1000, 0.1, 2000).Samples()
+	all := clipOf(1000, 0.1, 2000).pcm
 	clip := NewClip(all[:500*live.Rate/1000*live.Channels], false)
 	r.fire("one", clip, 0, false)
 	r.run(700 * time.Millisecond)
@@ -230,7 +230,7 @@ func TestTheRestOfACartFollowsItsBeginning(t *testing.T) {
 // A cart that leaves keeps the bus open for its fade alone: not where it was stopped before its
 // first tick, and not where the rest of it is late.
 func TestACartThatLeavesDoesNotHoldTheBusOpen(t *testing.T) {
-	beginning, _ := clipOf(1000, 0.1, 200).Samples()
+	beginning := clipOf(1000, 0.1, 200).pcm
 	for name, before := range map[string]func(r *rig){
 		"stopped before its first tick": func(r *rig) {
 			r.fire("one", clipOf(1000, 0.1, 500), 0, true)

@@ -73,7 +73,7 @@ func (m *Mixer) learnFrom(s *source) {
 
 // scene is what the decision depends on.
 func (m *Mixer) scene(now time.Time) Scene {
-	c := Scene{Open: m.open && !m.closing}
+	c := Scene{Open: m.Opened()}
 	if m.order.Air != nil {
 		c.Air = m.order.Air.ID
 		if s := m.sources[c.Air]; s != nil {
@@ -121,7 +121,7 @@ func (m *Mixer) apply(d Decision, now time.Time) {
 		m.version++
 	case Close:
 		m.leave(d, "", fadeOut, now)
-		m.fadeCarts(fadeOut)
+		m.fadeCarts("", fadeOut)
 		m.closing = true
 		m.version++
 	}
@@ -147,7 +147,7 @@ func (m *Mixer) take(s *source, d Decision, now time.Time) {
 		at = end - min(end, uint64(frames(max(s.cushion, s.gap))))
 	}
 	m.opened = now
-	if !m.open || m.closing {
+	if !m.Opened() {
 		m.counters.Broadcasts++
 	}
 	if !m.open {
@@ -275,7 +275,7 @@ func (m *Mixer) Report(now time.Time) live.Report {
 		e := *m.ended
 		r.Ended = &e
 	}
-	if m.open && !m.closing && m.on != nil {
+	if m.Opened() && m.on != nil {
 		r.Air, r.AirSince = m.on.s.src.ID, m.opened.UnixMilli()
 	}
 	for _, s := range m.sources {
