@@ -127,7 +127,10 @@ func (o *Owner) write() error {
 	if err == nil {
 		err = o.replace(b)
 	}
-	return o.wrote(now, err)
+	if err != nil {
+		err = fmt.Errorf("save station configuration: %w: %w", station.ErrUnavailable, err)
+	}
+	return o.noted(now, err)
 }
 
 // remove deletes the file, but for live streams. The caller has the disk.
@@ -140,9 +143,8 @@ func (o *Owner) remove() error {
 	}
 	if err != nil {
 		err = fmt.Errorf("the defaults are in force, but the configuration file could not be deleted: %w: %w", station.ErrUnavailable, err)
-		return o.noted(now, err)
 	}
-	return o.noted(now, nil)
+	return o.noted(now, err)
 }
 
 // replace writes the configuration's file. The caller has the disk.
@@ -168,14 +170,7 @@ func (o *Owner) aside() error {
 	return nil
 }
 
-// wrote notes what came of writing the configuration.
-func (o *Owner) wrote(now *inForce, err error) error {
-	if err != nil {
-		err = fmt.Errorf("save station configuration: %w: %w", station.ErrUnavailable, err)
-	}
-	return o.noted(now, err)
-}
-
+// noted notes what came of writing the configuration.
 func (o *Owner) noted(now *inForce, err error) error {
 	was := o.unsaved.Load()
 	switch {

@@ -69,17 +69,7 @@ func (s settings) inMood(name string) (settings, error) {
 	if err != nil || name == "" {
 		return own, err
 	}
-	from, err := own.generic()
-	if err != nil {
-		return s, err
-	}
-	base, err := json.Marshal(inverse(from, preset(name)))
-	if err != nil {
-		return s, err
-	}
-	next, err := made(merge(from, preset(name)))
-	next.Mood, next.Base = name, base
-	return next, err
+	return own.under(name, leaves(preset(name)))
 }
 
 // undone returns s without its mood.
