@@ -153,9 +153,7 @@ func (p *pass) stat(ctx context.Context, b batch) {
 			}
 		}
 		j.stamp = stampOf(readerVersion, j.credit, sidecar)
-		before := stampOf(beforeRelease, j.credit, sidecar)
-		j.tagsOf = p.unreleased(j, before)
-		if p.unchanged(j, before) {
+		if p.unchanged(&j, sidecar) {
 			p.done.Add(1)
 		} else if !p.again && p.lib.late.waits(rel, j.file, time.Now()) {
 			p.wait(rel)
@@ -172,18 +170,26 @@ func orOpenError(err error) error {
 	return openError(err)
 }
 
-// unchanged looks a file up in the registry and marks it as seen. before is its stamp by the
-// reader before this one, which judged what cannot air as this one does.
-func (p *pass) unchanged(j job, before uint64) bool {
+// unchanged looks a file up in the registry and marks it as seen. The reader before this one
+// judged what cannot air as this one does; a track that it read is noted in the job, for what it
+// did not read of it.
+func (p *pass) unchanged(j *job, sidecar fileStamp) bool {
+	before := func(stamp uint64) bool { return stamp == stampOf(beforeRelease, j.credit, sidecar) }
 	if i, ok := p.base.track(j.rel); ok {
 		p.seenTracks[i].Store(true)
-		t := &p.base.tracks[i]
-		return t.Size == j.file.size && t.ModTime.UnixNano() == j.file.mtime && p.base.stamps[i] == j.stamp
+		t, stamp := &p.base.tracks[i], p.base.stamps[i]
+		if t.Size != j.file.size || t.ModTime.UnixNano() != j.file.mtime {
+			return false
+		}
+		if stamp != j.stamp && before(stamp) {
+			j.tagsOf = t
+		}
+		return stamp == j.stamp
 	}
 	if i, ok := p.base.refusal(j.rel); ok {
 		p.seenRefused[i].Store(true)
 		q := &p.base.refused[i]
-		return q.file == j.file && (q.stamp == j.stamp || q.stamp == before) && !p.again
+		return q.file == j.file && !p.again && (q.stamp == j.stamp || before(q.stamp))
 	}
 	return false
 }

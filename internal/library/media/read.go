@@ -82,23 +82,33 @@ func (r *reader) read(ctx context.Context, j job) (station.Track, error) {
 
 // examine reads what an open file is. file is its stat when it was found.
 func (r *reader) examine(ctx context.Context, f *os.File, abs string, file fileStamp) (audiofile.Info, error) {
-	if found, err := f.Stat(); err != nil {
-		return audiofile.Info{}, openError(err)
-	} else if stampFile(found) != file {
-		return audiofile.Info{}, errMoving
-	} else if err := whole(f, found); err != nil {
+	found, err := still(f, file)
+	if err == nil {
+		err = whole(f, found)
+	}
+	if err != nil {
 		return audiofile.Info{}, err
 	}
 	info, err := headers(f, file.size)
 	if err = r.decide(ctx, abs, &info, err); err != nil && !isRefusal(err) {
 		return audiofile.Info{}, err
 	}
-	if now, statErr := f.Stat(); statErr != nil {
-		return audiofile.Info{}, openError(statErr)
-	} else if stampFile(now) != file {
-		return audiofile.Info{}, errMoving
+	if _, moved := still(f, file); moved != nil {
+		return audiofile.Info{}, moved
 	}
 	return info, err
+}
+
+// still is the stat of an open file; errMoving where it is not as it was.
+func still(f *os.File, was fileStamp) (fs.FileInfo, error) {
+	now, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, openError(err)
+	case stampFile(now) != was:
+		return nil, errMoving
+	}
+	return now, nil
 }
 
 func stampFile(info fs.FileInfo) fileStamp {

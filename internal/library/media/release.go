@@ -16,29 +16,12 @@ func release(t *station.Track, info audiofile.Info) {
 	t.Label, t.Composer = info.Label, info.Composer
 }
 
-// unreleased is the track of an unchanged file that the reader before this one read, whose
-// stamp is given; nil for every other.
-func (p *pass) unreleased(j job, before uint64) *station.Track {
-	i, ok := p.base.track(j.rel)
-	if !ok || p.base.stamps[i] != before {
-		return nil
-	}
-	if t := &p.base.tracks[i]; t.Size == j.file.size && t.ModTime.UnixNano() == j.file.mtime {
-		return t
-	}
-	return nil
-}
-
 // released reads of an open file only what the reader before did not: a library of 100,000
 // is not decoded anew for the sake of some texts. What its headers are otherwise was judged.
 // A disk that cannot read it now leaves it as it was registered, to be read later.
 func (r *reader) released(ctx context.Context, f *os.File, j job) (station.Track, error) {
-	found, err := f.Stat()
-	if err != nil {
-		return station.Track{}, openError(err)
-	}
-	if stampFile(found) != j.file {
-		return station.Track{}, errMoving
+	if _, err := still(f, j.file); err != nil {
+		return station.Track{}, err
 	}
 	t := *j.tagsOf
 	info, err := headers(f, j.file.size) // the texts are there beside an error
