@@ -89,32 +89,13 @@ func (t *Telemetry) Audience(ctx context.Context, from, to time.Time) (Audience,
 
 func (b *book) audience(ctx context.Context, by By, from, to time.Time) (out Audience, err error) {
 	for kind, into := range map[string]*[]Share{"device": &out.Devices, "country": &out.Countries} {
-		err := store.Each(ctx, b.db.Read(), func(rows *sql.Rows) error {
-			var s Share
-			if err := rows.Scan(&s.Name, &s.Seconds); err != nil {
-				return err
-			}
-			*into = append(*into, s)
-			return nil
-		}, `SELECT name, SUM(seconds) AS s FROM telemetry_crowd WHERE by = ? AND at >= ? AND at < ? AND kind = ? GROUP BY name ORDER BY s DESC, name`,
+		*into, err = b.shares(ctx, `SELECT name, SUM(seconds) AS s FROM telemetry_crowd WHERE by = ? AND at >= ? AND at < ? AND kind = ? GROUP BY name ORDER BY s DESC, name`,
 			by, from.UnixMilli(), to.UnixMilli(), kind)
 		if err != nil {
 			return out, err
 		}
 	}
-	err = store.Each(ctx, b.db.Read(), func(rows *sql.Rows) error {
-		var s Share
-		if err := rows.Scan(&s.Name, &s.Seconds); err != nil {
-			return err
-		}
-		if s.Seconds > 0 {
-			out.Ways = append(out.Ways, Share{s.Name, s.Seconds * everySeconds})
-		}
-		return nil
-	}, `WITH sums AS (SELECT SUM(hls) AS hls, SUM(stream) AS stream, SUM(icecast) AS icecast FROM telemetry_history WHERE by = ? AND at >= ? AND at < ?)
-		SELECT 'hls', COALESCE(hls, 0) AS s FROM sums UNION ALL SELECT 'stream', COALESCE(stream, 0) FROM sums UNION ALL SELECT 'icecast', COALESCE(icecast, 0) FROM sums
-		ORDER BY s DESC`, by, from.UnixMilli(), to.UnixMilli())
-	if err != nil {
+	if out.Ways, err = b.ways(ctx, by, from, to); err != nil {
 		return out, err
 	}
 	var since sql.NullInt64
@@ -125,4 +106,21 @@ func (b *book) audience(ctx context.Context, by By, from, to time.Time) (out Aud
 		out.Since = time.UnixMilli(since.Int64)
 	}
 	return out, nil
+}
+
+// ways are those by which anybody listened, the most first.
+func (b *book) ways(ctx context.Context, by By, from, to time.Time) ([]Share, error) {
+	return b.shares(ctx, `WITH sums AS (SELECT SUM(hls) AS hls, SUM(stream) AS stream, SUM(icecast) AS icecast FROM telemetry_history WHERE by = ? AND at >= ? AND at < ?),
+		ways AS (SELECT 'hls' AS name, hls AS n FROM sums UNION ALL SELECT 'stream', stream FROM sums UNION ALL SELECT 'icecast', icecast FROM sums)
+		SELECT name, n * ? FROM ways WHERE n > 0 ORDER BY n DESC`, by, from.UnixMilli(), to.UnixMilli(), everySeconds)
+}
+
+func (b *book) shares(ctx context.Context, query string, args ...any) (out []Share, err error) {
+	err = store.Each(ctx, b.db.Read(), func(rows *sql.Rows) error {
+		var s Share
+		err := rows.Scan(&s.Name, &s.Seconds)
+		out = append(out, s)
+		return err
+	}, query, args...)
+	return out, err
 }

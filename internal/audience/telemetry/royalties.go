@@ -154,11 +154,11 @@ func (t *Telemetry) Used(ctx context.Context, m Month) (Uses, error) {
 		return Uses{}, err
 	}
 	from, to := m.span(t.book.zone)
-	all, err := t.book.audience(ctx, Day, from, to)
+	ways, err := t.book.ways(ctx, Day, from, to)
 	if err != nil {
 		return Uses{}, fmt.Errorf("read the listener hours of %s: %w", m, err)
 	}
-	for _, way := range all.Ways {
+	for _, way := range ways {
 		out.TuningHours += way.Hours()
 	}
 	slices.SortFunc(out.Uses, func(a, b Use) int {

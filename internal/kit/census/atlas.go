@@ -234,11 +234,8 @@ func (a *Atlas) read() (*edition, fileStamp, error) {
 	}
 	a.mu.Lock()
 	same := stamp == a.seen
-	problem := a.problem
 	a.mu.Unlock()
 	switch {
-	case same && problem != "":
-		return nil, stamp, errors.New(problem)
 	case same:
 		return nil, stamp, nil
 	case !info.Mode().IsRegular():

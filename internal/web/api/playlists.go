@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -127,11 +126,7 @@ func (s *Server) setPlaylist(ctx context.Context, in *struct {
 }
 
 func (s *Server) deletePlaylist(ctx context.Context, in *PlaylistID) (*playlistDone, error) {
-	out, err := s.opt.Shelf.Lists.Delete(ctx, callerOf(ctx).Who(), in.ID)
-	if errors.Is(err, station.ErrConflict) {
-		return nil, err // the remedy is not in this request
-	}
-	return donePlaylist(out, err)
+	return donePlaylist(s.opt.Shelf.Lists.Delete(ctx, callerOf(ctx).Who(), in.ID))
 }
 
 // PlaylistItem is one place of a playlist.
@@ -246,11 +241,7 @@ func (s *Server) playlistDeeds(ctx context.Context, in *struct {
 func (s *Server) undoPlaylist(ctx context.Context, in *struct {
 	ID int64 `path:"id" minimum:"1"`
 }) (*playlistDone, error) {
-	out, err := s.opt.Shelf.Lists.Undo(ctx, callerOf(ctx).Who(), in.ID)
-	if errors.Is(err, station.ErrConflict) {
-		return nil, err // whatever field it is about, the remedy is not in this request
-	}
-	return donePlaylist(out, err)
+	return donePlaylist(s.opt.Shelf.Lists.Undo(ctx, callerOf(ctx).Who(), in.ID))
 }
 
 // exportedPlaylist documents the export.

@@ -99,19 +99,16 @@ type airListeners struct {
 }
 
 func airingOf(a telemetry.Aired, now time.Time) airing {
-	ended := now
 	out := airing{
 		StartedAt: a.StartedAt.UnixMilli(), Title: a.Title, Artist: a.Artist, File: asShown(a.Path), Category: a.Category, Type: a.Type, Kind: a.Kind,
 		TuneIns: a.Came, TuneOuts: a.Went,
+		Seconds: round(a.Length(now).Seconds(), 1000), ListenerHours: round(a.ListenerHours(now), 10_000),
 	}
 	if !a.EndedAt.IsZero() {
-		ended, out.EndedAt = a.EndedAt, a.EndedAt.UnixMilli()
+		out.EndedAt = a.EndedAt.UnixMilli()
 	}
-	length := max(0, ended.Sub(a.StartedAt))
-	out.Seconds = round(length.Seconds(), 1000)
 	if a.Counted {
 		out.Listeners = &airListeners{a.Start, round(a.Average(), 100), a.End}
-		out.ListenerHours = round(a.Average()*length.Hours(), 10_000)
 	}
 	return out
 }
