@@ -27,7 +27,6 @@ export const arCarts: CartWords = {
   removePage: 'حذف هذه الصفحة',
   nameOfPage: 'اسم هذه الصفحة',
   editSay: 'اضغط مكانًا لتجهيزه. اسحب زرًا لنقله، أو ملفًا من نتائج البحث إلى مكانه.',
-  place: (n) => `المكان ${n}`,
   emptyPlace: (n) => `المكان ${n} فارغ: اختر ملفًا`,
   editCart: (name) => `تعديل ${name}`,
   stop: 'إيقاف',

@@ -27,7 +27,6 @@ export const enCarts = {
   removePage: 'Remove this page',
   nameOfPage: 'Name of this page',
   editSay: 'Press a place to set it. Drag a cart to move it, or a file from the search onto a place.',
-  place: (n: string) => `Place ${n}`,
   emptyPlace: (n: string) => `Place ${n}, empty: choose a file`,
   editCart: (name: string) => `Edit ${name}`,
   stop: 'Stop',

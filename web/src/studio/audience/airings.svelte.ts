@@ -8,7 +8,7 @@ import { problemWords } from '../problem';
 import type { Toasts } from '../toasts.svelte';
 import type { Airing } from './answers';
 import { save } from './csv';
-import { folded } from './words';
+import { soughtIn } from './figures';
 
 /** A day of short imaging has fewer. */
 export const mostOfDay = 5000;
@@ -39,10 +39,9 @@ export class Airings {
   }
 
   /** Newest first. */
-  readonly found = $derived.by(() => {
-    const sought = folded(this.sought.trim());
-    return this.all.filter((airing) => (this.imaging || !isImaging(airing)) && (!sought || folded(`${airing.title} ${airing.artist} ${airing.file}`).includes(sought)));
-  });
+  readonly found = $derived(
+    soughtIn(this.all.filter((airing) => this.imaging || !isImaging(airing)), this.sought, ({ title, artist, file }) => `${title} ${artist} ${file}`),
+  );
 
   get today(): string {
     return dayIn(Date.now(), this.#timezone);

@@ -71,16 +71,14 @@ export class Queue {
   }
 
   /** What is to come. */
-  get entries(): Coming[] {
-    return comingOf(this.#desk.schedule?.rotation ?? [], this.#desk.queue?.entries ?? null);
-  }
+  readonly entries: Coming[] = $derived.by(() => comingOf(this.#desk.schedule?.rotation ?? [], this.#desk.queue?.entries ?? null));
 
   /** The same with the pending edit in it, and where that is; a removal is not carried out before its time. */
-  get shown(): { entries: Coming[]; at: number } {
+  readonly shown: { entries: Coming[]; at: number } = $derived.by(() => {
     const { pending, entries } = this;
     if (pending?.order.op === 'remove') return { entries, at: placeOf(entries, pending.order.position) };
     return (pending && preview(entries, pending.order, pending.song)) ?? { entries, at: -1 };
-  }
+  });
 
   /** How far down something may be put. */
   get lowest(): number {
@@ -232,7 +230,7 @@ export class Queue {
     this.#nexts.add(song.file);
     const order: Order = { op: 'insert', file: song.file };
     try {
-      if (!(await this.#know())) return;
+      await this.#know();
       this.#base();
       const found = await this.#verdict(order).catch((failure: unknown) => (failure instanceof Problem ? null : Promise.reject(failure)));
       const heavy = found ? weighty(found.breaks) : [];
@@ -338,12 +336,9 @@ export class Queue {
     this.said = '';
   }
 
-  /** The queue, asking who this is where the station wants to know; null where it was not told. */
-  async #know(): Promise<QueueAnswer | null> {
-    if (this.#desk.queue) return this.#desk.queue;
-    const answer = await this.#door.order<QueueAnswer>('GET', at);
-    this.#desk.take(answer);
-    return answer;
+  /** Learns what is to come, asking who this is where the station wants to know. */
+  async #know(): Promise<void> {
+    if (!this.#desk.queue) this.#desk.take(await this.#door.order<QueueAnswer>('GET', at));
   }
 
   /** Insists: somebody gave an order, and is asked who they are where the station wants to know. */
@@ -391,8 +386,8 @@ export class Queue {
   async #enter(stale: () => boolean): Promise<boolean> {
     const before = this.#entries;
     const { pending } = this;
-    const known = await this.#know();
-    if (stale() || !pending || !known) return false;
+    await this.#know();
+    if (stale() || !pending) return false;
     const order = orderFrom(intentOf(before, pending.order), this.entries);
     this.#base();
     if (!order) return (this.#lost(pending.name), false);
