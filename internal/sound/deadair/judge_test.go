@@ -156,6 +156,24 @@ func TestWhatIsNoLoop(t *testing.T) {
 	}
 }
 
+// Two tones together repeat more slowly than either does, and where one song gives way to the
+// next they do for as long as that lasts.
+func TestTonesThatCrossAreNoLoop(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bin := func(name string) float64 { return float64(28+4*rapid.IntRange(0, 60).Draw(t, name)) * 44100 / 2048 }
+		one, other, phase := bin("one"), bin("other"), rapid.Float64Range(0, 2*math.Pi).Draw(t, "phase")
+		starts, cross := rapid.Float64Range(3.5, 4.5).Draw(t, "starts"), rapid.Float64Range(1, 3).Draw(t, "cross")
+		level, curve := rapid.Float64Range(0.5, 1).Draw(t, "level"), rapid.Float64Range(0.4, 2).Draw(t, "curve")
+		pcm := sound(10, func(at float64) float64 {
+			in := max(0, min(1, (at-starts)/cross))
+			return 0.4*math.Pow(1-in, curve)*math.Sin(2*math.Pi*one*at) + 0.4*level*math.Pow(in, curve)*math.Sin(2*math.Pi*other*at+phase)
+		})
+		if _, at, last := hear(pcm, time.Hour); at != 0 {
+			t.Errorf("a loop after %s: %+v", at, last)
+		}
+	})
+}
+
 func BenchmarkJudge(b *testing.B) {
 	pcm := noise(10, 0.3)
 	j := NewJudge(-50)

@@ -22,6 +22,12 @@ const (
 	voice = loopRate / 500
 	// same is the correlation from which on two stretches are one.
 	same = 0.97
+	// parts of a sample are what periods of tones are told to: at 2 kHz that of a few tones
+	// together lies between samples.
+	parts = 4
+	// faint is how much of the power must lie where loops are looked for. Of what lies above,
+	// the low-pass leaves a trace, and the trace of a tone repeats as its alias does.
+	faint = 1e-4
 	// every is how much is heard between two looks.
 	every = loopRate
 	// come is how long a loop must have gone on, and comeTimes how often it must
@@ -42,6 +48,7 @@ type looper struct {
 	phase  int
 	past   []float64 // the last looperKept samples at loopRate
 	since  int       // of them, heard after the last look
+	heard  float64   // energy of the samples at Rate since then
 	period float64   // samples at loopRate; 0: none
 	looks  int       // consecutive looks that found it
 	turn   [fftSize / 2]complex128
@@ -74,7 +81,9 @@ func newLooper() looper {
 // add hears samples; true when it is time to look.
 func (l *looper) add(samples []int16) bool {
 	for _, s := range samples {
-		l.line = append(l.line, float64(s)/32768)
+		whole := float64(s) / 32768
+		l.line = append(l.line, whole)
+		l.heard += whole * whole
 		if l.phase = (l.phase + 1) % decimate; l.phase != 0 {
 			continue
 		}
@@ -95,7 +104,14 @@ func (l *looper) add(samples []int16) bool {
 
 // look looks for a loop in what was heard last.
 func (l *looper) look(sounding bool) {
-	l.since %= every
+	low := 0.0
+	for _, v := range l.past[max(0, len(l.past)-l.since):] {
+		low += v * v
+	}
+	if low*decimate < faint*l.heard {
+		sounding = false
+	}
+	l.since, l.heard = l.since%every, 0
 	period := 0.0
 	if sounding && len(l.past) >= template+pitch+voice {
 		period = l.find()
@@ -131,29 +147,79 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // faster than a loop can be is not one.
 func (l *looper) find() float64 {
 	past := l.past[max(0, len(l.past)-looperKept):]
-	corr := l.correlate(past)
-	last := len(past) - template
-	for lag := voice; lag < last; lag++ {
-		c := corr[lag]
-		if c < 0.8 || c < corr[lag-1] || c < corr[lag+1] {
+	lag := top(l.correlate(past)[:len(past)-template], voice)
+	if lag < pitch || top(between(past), parts*voice) > 0 {
+		return 0
+	}
+	return lag
+}
+
+// top returns where a correlation, from an index on, first has a peak at which the sound is the
+// same; 0 for nowhere.
+func top(corr []float64, from int) float64 {
+	for at := from; at < len(corr)-1; at++ {
+		c := corr[at]
+		if c < 0.8 || c < corr[at-1] || c < corr[at+1] {
 			continue
 		}
 		// The top of a peak lies between samples.
-		a, b := corr[lag-1], corr[lag+1]
-		off, top := 0.0, c
+		a, b := corr[at-1], corr[at+1]
+		off, high := 0.0, c
 		if d := a - 2*c + b; d < 0 {
 			off = 0.5 * (a - b) / d
-			top = c - 0.25*(a-b)*off
+			high = c - 0.25*(a-b)*off
 		}
-		if top < same {
-			continue
+		if high >= same {
+			return float64(at) + off
 		}
-		if lag < pitch {
-			return 0
-		}
-		return float64(lag) + off
 	}
 	return 0
+}
+
+// between returns the normalised correlation of the template with what came up to pitch before
+// it, at each of the parts of a sample.
+func between(past []float64) []float64 {
+	const taps = 32
+	mean := 0.0
+	for _, v := range past {
+		mean += v / float64(len(past))
+	}
+	first := len(past) - template
+	own := 0.0
+	for _, v := range past[first:] {
+		own += (v - mean) * (v - mean)
+	}
+	out := make([]float64, parts*(pitch-1))
+	later := make([]float64, len(past))
+	for part := range parts {
+		var sinc [taps]float64 // windowed: the sound, later by a part of a sample
+		for k := range sinc {
+			x := float64(k-taps/2) - float64(part)/parts
+			if sinc[k] = 0.5 + 0.5*math.Cos(2*math.Pi*x/(taps+2)); x != 0 {
+				sinc[k] *= math.Sin(math.Pi*x) / (math.Pi * x)
+			}
+		}
+		for i := first - pitch; i < len(past); i++ {
+			later[i] = 0
+			for k, w := range sinc {
+				if from := i - (k - taps/2); from >= 0 && from < len(past) {
+					later[i] += w * (past[from] - mean)
+				}
+			}
+		}
+		for lag := range pitch - 1 {
+			sum, energy := 0.0, 0.0
+			for i := first; i < len(past); i++ {
+				v := later[i-lag]
+				sum += (past[i] - mean) * v
+				energy += v * v
+			}
+			if energy > 0 && own > 0 {
+				out[parts*lag+part] = sum / math.Sqrt(energy*own)
+			}
+		}
+	}
+	return out
 }
 
 // correlate returns, for every lag, the normalised correlation of the template
