@@ -183,7 +183,7 @@ func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 		}
 		g.source, g.sourceAt = s, now
 	}
-	if h.Looping == 0 {
+	if h.Looping == 0 || now.Sub(h.told) >= stale {
 		g.looping = time.Time{}
 	} else if g.looping.IsZero() {
 		g.looping = now
@@ -195,7 +195,7 @@ func (g *Guard) observe(ctx context.Context, wg *sync.WaitGroup) event {
 		now: now, began: g.began, alarm: g.alarmed(), source: g.source, sourceAt: latest(g.sourceAt, g.begunAt), returned: g.returned,
 		held: g.l.held, altered: g.file.since(), cut: h.Cuts > g.cuts, limits: limits{g.opt.Silence, g.opt.LiveSilence},
 	}
-	if g.source == Rotation && (h.Looping > 0 || s.counted(h.Silent, g.opt.Silence) >= g.opt.Silence/2) {
+	if g.source == Rotation && (!g.looping.IsZero() || s.counted(h.Silent, g.opt.Silence) >= g.opt.Silence/2) {
 		var asked bool
 		if s.loops, s.rests, asked = g.excuses.now(now, g.looping); !asked {
 			g.ask(ctx, wg)

@@ -428,3 +428,31 @@ func TestARecordingThatIsNotReadInTimeIsAskedForAgain(t *testing.T) {
 		})
 	}
 }
+
+// While the node is away nothing is known of what it plays: what is found out meanwhile about
+// another recording does not count against the one that is heard then.
+func TestWhatWasHeardBeforeACutIsNotJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStudio(tune, "")
+		g := s.runs(t)
+		s.put(drum)
+		time.Sleep(20 * time.Second)
+		s.put(away)
+		testkit.Eventually(t, "the node is missed", func() bool { return len(s.alerts()) == 1 })
+		s.mu.Lock()
+		asked := s.asked
+		s.mu.Unlock()
+		time.Sleep(25 * time.Second)
+		s.mu.Lock()
+		if s.asked != asked || asked == 0 {
+			t.Errorf("asked %d times for the recording before the cut, %d times by its end", asked, s.asked)
+		}
+		s.mu.Unlock()
+		s.put(drum)
+		testkit.Eventually(t, "the node is back", func() bool { return len(s.alerts()) == 2 })
+		time.Sleep(30 * time.Second)
+		if told := s.alerts(); len(told) != 2 || told[1].Kind != Unreachable || len(s.taken()) > 0 || g.Status().State != "watching" {
+			t.Errorf("told %+v, took %v", told, s.taken())
+		}
+	})
+}
