@@ -89,6 +89,25 @@ func (s *station) answered(what string, order func() (answer, error)) (a answer)
 	return a
 }
 
+// brings is the tone that a skip brings, as its answer says: the head of the new list, or, where
+// that has begun or a song ended by itself just then, the entry before those that follow. -1: there
+// is none.
+func (s *station) brings(a answer) int {
+	s.t.Helper()
+	if len(a.Next) > 0 && a.Next[0].Position == 0 {
+		return toneOf(a.Next[0].File)
+	}
+	plan, _ := s.schedule()
+	at := 0
+	if len(a.Next) > 0 {
+		at = a.Next[0].Position - 1
+	}
+	if at >= len(plan) {
+		return -1
+	}
+	return toneOf(plan[at].File)
+}
+
 // goLive sends a tone to the live harbor until ended.
 func (s *station) goLive(id int) (end func()) {
 	s.t.Helper()

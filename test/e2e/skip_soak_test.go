@@ -46,12 +46,9 @@ func (d *desk) pressed(what string, was onAir, order func() (answer, error)) pre
 	if err != nil || a.code != http.StatusOK {
 		d.t.Fatalf("%s: %v, status %d: %s", what, err, a.code, a.text)
 	}
-	if p.took = a.took; a.Track.File != "" {
-		p.named = toneOf(a.Track.File)
-	} else if p.named = -1; len(a.Next) > 0 && a.Next[0].Position == 0 {
-		p.named = toneOf(a.Next[0].File)
-	} else if plan, _, err := d.rotation(); err == nil && len(plan) > 0 {
-		p.named = toneOf(plan[0].File)
+	p.took, p.named = a.took, toneOf(a.Track.File)
+	if a.Track.File == "" {
+		p.named = d.brings(a)
 	}
 	d.presses = append(d.presses, p)
 	return p

@@ -40,17 +40,9 @@ func TestSkipAndPlayAreHeard(t *testing.T) {
 		if a.code != http.StatusOK {
 			t.Fatalf("%s: status %d: %s", what, a.code, a.text)
 		}
-		named := -1
-		if a.Track.File != "" {
-			named = toneOf(a.Track.File)
-		} else if len(a.Next) > 0 && a.Next[0].Position == 0 {
-			named = toneOf(a.Next[0].File)
-		} else if plan, _ := s.schedule(); len(plan) > 0 {
-			at := 0
-			if len(a.Next) > 0 { // the head has begun, or what was on air ended by itself meanwhile
-				at = a.Next[0].Position - 1
-			}
-			named = toneOf(plan[at].File)
+		named := toneOf(a.Track.File)
+		if a.Track.File == "" {
+			named = s.brings(a)
 		}
 		var began []played
 		first := -1
