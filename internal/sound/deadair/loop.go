@@ -2,6 +2,7 @@ package deadair
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -146,7 +147,14 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // there before; 0 for none. A tone repeats with each of its periods: a repetition
 // faster than a loop can be is not one.
 func (l *looper) find() float64 {
-	past := l.past[max(0, len(l.past)-looperKept):]
+	past := slices.Clone(l.past[max(0, len(l.past)-looperKept):])
+	mean := 0.0
+	for _, v := range past {
+		mean += v / float64(len(past))
+	}
+	for i := range past {
+		past[i] -= mean
+	}
 	lag := top(l.correlate(past)[:len(past)-template], voice)
 	if lag < pitch || top(between(past), parts*voice) > 0 {
 		return 0
@@ -177,17 +185,13 @@ func top(corr []float64, from int) float64 {
 }
 
 // between returns the normalised correlation of the template with what came up to pitch before
-// it, at each of the parts of a sample.
+// it, at each of the parts of a sample. Of past the mean is nought.
 func between(past []float64) []float64 {
 	const taps = 32
-	mean := 0.0
-	for _, v := range past {
-		mean += v / float64(len(past))
-	}
 	first := len(past) - template
 	own := 0.0
 	for _, v := range past[first:] {
-		own += (v - mean) * (v - mean)
+		own += v * v
 	}
 	out := make([]float64, parts*(pitch-1))
 	later := make([]float64, len(past))
@@ -203,7 +207,7 @@ func between(past []float64) []float64 {
 			later[i] = 0
 			for k, w := range sinc {
 				if from := i - (k - taps/2); from >= 0 && from < len(past) {
-					later[i] += w * (past[from] - mean)
+					later[i] += w * past[from]
 				}
 			}
 		}
@@ -211,7 +215,7 @@ func between(past []float64) []float64 {
 			sum, energy := 0.0, 0.0
 			for i := first; i < len(past); i++ {
 				v := later[i-lag]
-				sum += (past[i] - mean) * v
+				sum += past[i] * v
 				energy += v * v
 			}
 			if energy > 0 && own > 0 {
@@ -223,18 +227,13 @@ func between(past []float64) []float64 {
 }
 
 // correlate returns, for every lag, the normalised correlation of the template
-// with what came so long before it.
+// with what came so long before it. Of past the mean is nought.
 func (l *looper) correlate(past []float64) []float64 {
 	n := len(past)
-	mean := 0.0
-	for _, v := range past {
-		mean += v / float64(n)
-	}
 	// Two real signals in one transform.
 	z := make([]complex128, fftSize)
 	energy := make([]float64, n+1)
 	for i, v := range past {
-		v -= mean
 		t := 0.0
 		if i >= n-template {
 			t = v
