@@ -89,11 +89,14 @@ func (s *station) answered(what string, order func() (answer, error)) (a answer)
 	return a
 }
 
-// brings is the tone that a skip brings, as its answer says: the head of the new list, or, where
-// that has begun or a song ended by itself just then, the entry before those that follow. -1: there
-// is none.
+// brings is the tone that a play or a skip brings, as its answer says. A skip brings the head of
+// the new list, or, where that has begun or a song ended by itself just then, the entry before those
+// that follow. -1: there is none.
 func (s *station) brings(a answer) int {
 	s.t.Helper()
+	if a.Track.File != "" {
+		return toneOf(a.Track.File)
+	}
 	if len(a.Next) > 0 && a.Next[0].Position == 0 {
 		return toneOf(a.Next[0].File)
 	}

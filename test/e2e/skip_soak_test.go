@@ -46,10 +46,7 @@ func (d *desk) pressed(what string, was onAir, order func() (answer, error)) pre
 	if err != nil || a.code != http.StatusOK {
 		d.t.Fatalf("%s: %v, status %d: %s", what, err, a.code, a.text)
 	}
-	p.took, p.named = a.took, toneOf(a.Track.File)
-	if a.Track.File == "" {
-		p.named = d.brings(a)
-	}
+	p.took, p.named = a.took, d.brings(a)
 	d.presses = append(d.presses, p)
 	return p
 }

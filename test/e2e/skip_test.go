@@ -40,10 +40,7 @@ func TestSkipAndPlayAreHeard(t *testing.T) {
 		if a.code != http.StatusOK {
 			t.Fatalf("%s: status %d: %s", what, a.code, a.text)
 		}
-		named := toneOf(a.Track.File)
-		if a.Track.File == "" {
-			named = s.brings(a)
-		}
+		named := s.brings(a)
 		var began []played
 		first := -1
 		s.eventually(fmt.Sprintf("%s: tone %d airs", what, named), func() bool {
