@@ -1,5 +1,5 @@
-// Package exif reads of a JPEG how it is to be turned: phones write that beside the picture,
-// and leave the picture as the sensor had it.
+// Package exif reads of a JPEG how it is to be turned, and turns it: phones write that beside the
+// picture, and leave the picture as the sensor had it.
 package exif
 
 import (

@@ -1,12 +1,14 @@
 // Package held keeps an HTTP answer in memory, for those who ask a handler of their own
 // process.
 //
-// It does not ask, and knows nothing of what the answer says.
+// It knows nothing of what the answer says.
 package held
 
 import (
 	"bytes"
+	"context"
 	"net/http"
+	"net/url"
 )
 
 // Answer is an http.ResponseWriter that keeps what is written. Make it with New.
@@ -34,4 +36,22 @@ func (a *Answer) Write(b []byte) (int, error) {
 		return 0, http.ErrContentLength
 	}
 	return a.Body.Write(b)
+}
+
+// Ask asks a handler for a path on behalf of whoever sent r, and returns its answer of so many
+// bytes at most. It sends nothing of r but whom it is from. ctx must not be that of r: a proxy
+// aborts the request whose context it has where the answer breaks off.
+func Ask(ctx context.Context, r *http.Request, h http.Handler, path string, most int) *Answer {
+	ask := (&http.Request{
+		Method: http.MethodGet, URL: &url.URL{Path: path}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Host: r.Host, RemoteAddr: r.RemoteAddr, Header: http.Header{},
+	}).WithContext(ctx)
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"} {
+		if values := r.Header.Values(name); len(values) > 0 {
+			ask.Header[name] = values
+		}
+	}
+	got := New(http.Header{}, most)
+	h.ServeHTTP(got, ask)
+	return got
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Find lists the processes that run the named program with arg among their
@@ -23,20 +24,25 @@ func Find(program, arg string) []int {
 		if err != nil {
 			continue
 		}
-		line, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline")) //nolint:gosec // a path of digits
-		if err != nil || len(line) == 0 {
-			continue // gone meanwhile, or a zombie
-		}
-		args := bytes.Split(bytes.TrimSuffix(line, []byte{0}), []byte{0})
-		if filepath.Base(string(args[0])) != program {
+		args := Arguments(pid)
+		if args == nil || filepath.Base(args[0]) != program {
 			continue
 		}
-		if slices.ContainsFunc(args[1:], func(a []byte) bool { return string(a) == arg }) {
+		if slices.Contains(args[1:], arg) {
 			found = append(found, pid)
 		}
 	}
 	slices.Sort(found)
 	return found
+}
+
+// Arguments are those of a process, its program first; nil when it is gone, or a zombie.
+func Arguments(pid int) []string {
+	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	if err != nil || len(line) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 }
 
 // RSS is the memory of a process that is in use, in bytes; 0 when it is gone.

@@ -88,7 +88,7 @@ func (c *Covers) Put(data []byte) (id string, err error) {
 	// The largest last: it stands for all.
 	for _, size := range Sizes() {
 		var out bytes.Buffer
-		if err := jpeg.Encode(&out, turned(square(picture, size), upright), &jpeg.Options{Quality: quality}); err != nil {
+		if err := jpeg.Encode(&out, exif.Turned(square(picture, size), upright), &jpeg.Options{Quality: quality}); err != nil {
 			return "", fmt.Errorf("write a cover: %w", err)
 		}
 		if err := file.WriteAtomic(c.path(id, size), out.Bytes(), 0o600); err != nil {
@@ -222,37 +222,5 @@ func square(from image.Image, side int) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, side, side))
 	draw.Draw(out, out.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)
 	draw.CatmullRom.Scale(out, out.Bounds(), from, middle, draw.Over, nil)
-	return out
-}
-
-// turned is a square as its Exif orientation has it, 1 to 8.
-func turned(from *image.RGBA, turn uint16) image.Image {
-	if turn == 1 {
-		return from
-	}
-	last := from.Bounds().Dx() - 1
-	out := image.NewRGBA(from.Bounds())
-	for y := range last + 1 {
-		for x := range last + 1 {
-			u, v := x, y
-			switch turn {
-			case 2:
-				u = last - x
-			case 3:
-				u, v = last-x, last-y
-			case 4:
-				v = last - y
-			case 5:
-				u, v = y, x
-			case 6:
-				u, v = y, last-x
-			case 7:
-				u, v = last-y, last-x
-			case 8:
-				u, v = last-y, x
-			}
-			out.SetRGBA(x, y, from.RGBAAt(u, v))
-		}
-	}
 	return out
 }
