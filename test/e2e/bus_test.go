@@ -255,7 +255,8 @@ func (s *station) hlsAt(port string) func() string {
 	var suffix string
 	s.eventually("HLS at "+port, func() bool {
 		text, err := s.get(port, "/hls/main/index.m3u8?cookieCheck=1")
-		_, suffix, _ = strings.Cut(strings.TrimSpace(string(text)), "main_stream.m3u8")
+		_, suffix, _ = strings.Cut(string(text), "main_stream.m3u8")
+		suffix, _, _ = strings.Cut(suffix, "\n")
 		return err == nil && strings.HasPrefix(suffix, "?session=")
 	})
 	return func() (newest string) {

@@ -157,7 +157,7 @@ func (h *hlsListener) playlist() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	media := lastLine(master)
+	media := mainMedia(master)
 	list, err := h.get(media)
 	if err != nil {
 		return "", err
@@ -176,6 +176,16 @@ func (h *hlsListener) get(name string) (string, error) {
 		err = fmt.Errorf("%s: %s", name, resp.Status)
 	}
 	return string(body), err
+}
+
+// mainMedia is the media playlist of the main rendition, which a master playlist names first.
+func mainMedia(master string) string {
+	for line := range strings.Lines(master) {
+		if l := strings.TrimSpace(line); l != "" && !strings.HasPrefix(l, "#") {
+			return l
+		}
+	}
+	return ""
 }
 
 // lastLine is the last line of a playlist that is no tag.

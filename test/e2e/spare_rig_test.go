@@ -353,7 +353,7 @@ type segments struct {
 	lost int // playlists that did not come: a session anew
 }
 
-var segmentName = regexp.MustCompile(`(?m)^(seg\d+\.ts)`)
+var segmentName = regexp.MustCompile(`(?m)^(seg\d+\.m4s)`)
 
 func follow(t *testing.T, index string) *segments {
 	s := &segments{seen: map[string]bool{}}
@@ -389,7 +389,8 @@ func follow(t *testing.T, index string) *segments {
 			}
 			if media == "" {
 				if _, mark, ok := strings.Cut(string(get(index+"?cookieCheck=1")), "main_stream.m3u8"); ok {
-					media = strings.Replace(index, "index.m3u8", "main_stream.m3u8", 1) + strings.TrimSpace(mark)
+					mark, _, _ = strings.Cut(mark, "\n")
+					media = strings.Replace(index, "index.m3u8", "main_stream.m3u8", 1) + mark
 				}
 				continue
 			}

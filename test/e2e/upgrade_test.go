@@ -211,11 +211,17 @@ func (l *streamed) listen(ctx context.Context, url string) error {
 func (l *segmented) listen(ctx context.Context) {
 	master, err := l.get("index.m3u8")
 	l.note(ctx, err)
-	l.media = lastLine(master)
+	l.media = mainMedia(master)
 	for ctx.Err() == nil {
 		list, err := l.get(l.media)
 		l.note(ctx, err)
 		joined, anew := len(l.segments) > 0, false
+		if _, name, of := strings.Cut(list, `#EXT-X-MAP:URI="`); of && !joined { // a fragment says nothing of its format
+			name, _, _ = strings.Cut(name, `"`)
+			header, err := l.get(name)
+			l.note(ctx, err)
+			_, _ = l.audio.WriteString(header)
+		}
 		for line := range strings.Lines(list) {
 			name := strings.TrimSpace(line)
 			if name == "" || strings.HasPrefix(name, "#") {
@@ -342,7 +348,7 @@ func pagesInOrder(ogg []byte) error {
 func numbersInOrder(names []string) error {
 	last := 0
 	for _, name := range names {
-		digits, _, _ := strings.Cut(strings.TrimPrefix(name, "seg"), ".ts")
+		digits, _, _ := strings.Cut(strings.TrimPrefix(name, "seg"), ".m4s")
 		n, err := strconv.Atoi(digits)
 		if err != nil {
 			return fmt.Errorf("segment %q has no number", name)

@@ -127,7 +127,7 @@ func (a *heardBy) fetches(ctx context.Context, h *segmented) {
 		_ = retry.Pause(ctx, time.Second)
 		if media == "" {
 			master, err := h.get("index.m3u8")
-			if media = lastLine(master); err != nil {
+			if media = mainMedia(master); err != nil {
 				media = ""
 				continue
 			}
@@ -140,7 +140,7 @@ func (a *heardBy) fetches(ctx context.Context, h *segmented) {
 		for line := range strings.Lines(list) {
 			name := strings.TrimSpace(line)
 			var n int
-			if _, err := fmt.Sscanf(name, "seg%d.ts", &n); err != nil || n <= last {
+			if _, err := fmt.Sscanf(name, "seg%d.m4s", &n); err != nil || n <= last {
 				continue
 			}
 			if _, err := h.get(name); err != nil {

@@ -28,8 +28,10 @@ type Options struct {
 	// other targets need none.
 	Login          string
 	User, Password string
-	Bitrate        int // bit/s; 256,000 when zero
-	SampleRate     int // Hz; 44,100 when zero, Liquidsoap's own rate: no resampling
+	// Renditions are the bitrates in kbit/s in which the same sound is sent, the main one first;
+	// 256 when empty. MediaMTX is sent the main one alone: RTMP has room for one.
+	Renditions []int
+	SampleRate int // Hz; 44,100 when zero, Liquidsoap's own rate: no resampling
 	// Stall is how long the source may send nothing before the connection is
 	// given up and made anew; 5 s when zero.
 	Stall time.Duration
@@ -67,8 +69,11 @@ func login(o Options) []byte {
 
 // Spec is the program to run, its login written: see Prepare.
 func Spec(o Options) (proc.Spec, error) {
-	if o.Bitrate == 0 {
-		o.Bitrate = 256_000
+	if len(o.Renditions) == 0 {
+		o.Renditions = []int{256}
+	}
+	if o.Login != "" {
+		o.Renditions = o.Renditions[:1]
 	}
 	if o.SampleRate == 0 {
 		o.SampleRate = 44_100
@@ -84,17 +89,23 @@ func Spec(o Options) (proc.Spec, error) {
 	if o.Progress != nil {
 		args = append(args, "-progress", "pipe:1", "-stats_period", "1")
 	}
-	args = append(args, input(o)...)
+	args = append(args, Input(o.Source, "athir-bridge", o.Stall)...)
+	for range o.Renditions {
+		args = append(args, "-map", "0:a:0")
+	}
 	args = append(args,
-		"-map", "0:a:0", "-vn", "-sn", "-dn",
+		"-vn", "-sn", "-dn",
 		// Titles are the now-playing API's business.
 		"-map_metadata", "-1",
 		// Every track is a new logical Ogg stream whose timestamps start
 		// anew. Time is therefore the count of samples, nothing else: no
 		// jump, no hole, no overlap can reach the encoder.
 		"-af", "asetpts=N/SR/TB",
-		"-c:a", "aac", "-b:a", strconv.Itoa(o.Bitrate), "-ac", "2", "-ar", strconv.Itoa(o.SampleRate),
+		"-c:a", "aac", "-ac", "2", "-ar", strconv.Itoa(o.SampleRate),
 	)
+	for i, kbps := range o.Renditions {
+		args = append(args, fmt.Sprintf("-b:a:%d", i), strconv.Itoa(kbps*1000))
+	}
 	args = append(args, output...)
 	spec := proc.Spec{Name: "hls bridge", Path: "ffmpeg", Args: args, Nice: proc.Air, Grace: 2 * time.Second}
 	if o.Progress != nil {
@@ -103,8 +114,31 @@ func Spec(o Options) (proc.Spec, error) {
 	return spec, nil
 }
 
-// input reads the master stream and reconnects by itself after passing faults.
-func input(o Options) []string {
+// Renew says why an encoder of the station that another version of this program started, or that
+// was started by other settings, is to be started anew as spec has it: it would encode at other
+// bitrates than are said of it for as long as it lives. Empty: it goes on.
+func Renew(pid int, spec proc.Spec) (why string) {
+	runs, wanted := bitrates(proc.Arguments(pid)), bitrates(spec.Args)
+	if len(runs) > 0 && len(wanted) > 0 && !slices.Equal(runs, wanted) {
+		return fmt.Sprintf("it encodes at %s bit/s, and %s are set", strings.Join(runs, ", "), strings.Join(wanted, ", "))
+	}
+	return ""
+}
+
+// bitrates are those that arguments ask for, of any version.
+func bitrates(args []string) (out []string) {
+	for i, arg := range args[:max(0, len(args)-1)] {
+		if arg == "-b:a" || strings.HasPrefix(arg, "-b:a:") {
+			out = append(out, args[i+1])
+		}
+	}
+	return out
+}
+
+// Input are the arguments by which ffmpeg reads the master stream at an address and reconnects
+// by itself after passing faults. Icecast's list of listeners shows the agent, by which our own
+// parts are known.
+func Input(source, agent string, stall time.Duration) []string {
 	return []string{
 		// End of file is what ffmpeg sees when the mount goes or Icecast
 		// stops; a live stream has no other end.
@@ -115,12 +149,11 @@ func input(o Options) []string {
 		// the next pause would be longer than this.
 		"-reconnect_delay_max", "4",
 		// A source that sends nothing is as good as gone.
-		"-rw_timeout", strconv.FormatInt(o.Stall.Microseconds(), 10),
-		// Icecast's list of listeners shows our own parts by this name.
-		"-user_agent", "athir-bridge",
+		"-rw_timeout", strconv.FormatInt(stall.Microseconds(), 10),
+		"-user_agent", agent,
 		// The Ogg headers tell all there is to know: no probing of seconds.
 		"-probesize", "65536", "-analyzeduration", "0", "-fflags", "+nobuffer",
-		"-f", "ogg", "-i", o.Source,
+		"-f", "ogg", "-i", source,
 	}
 }
 
@@ -138,7 +171,7 @@ func output(o Options) ([]string, error) {
 	return slices.Concat([]string{"-f", "fifo", "-fifo_format", format}, options, []string{
 		"-attempt_recovery", "1", "-recover_any_error", "1", "-recovery_wait_time", "0.2",
 		// About 20 s of frames; after that the oldest audio is lost, not the bridge.
-		"-queue_size", "1000", "-drop_pkts_on_overflow", "1",
+		"-queue_size", strconv.Itoa(1000 * len(o.Renditions)), "-drop_pkts_on_overflow", "1",
 		address,
 	}), nil
 }

@@ -59,11 +59,14 @@ func newPlaces(t *testing.T) *chain {
 	return &chain{dir: dir, address: fmt.Sprintf("127.0.0.1:%d", testkit.Port(t)), progress: &bridge.Progress{}}
 }
 
+// renditions are those that a station has by itself.
+func renditions() []int { return []int{256, 128, 64} }
+
 func (c *chain) startRelay(t *testing.T) {
 	t.Helper()
 	opts := relay.Options{
 		HLSAddress: c.address, PathsAddress: "127.0.0.1:0", PublishAddress: "unix:" + filepath.Join(c.dir, cmp.Or(c.behind, "p")),
-		StateDir: c.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		StateDir: c.dir, Renditions: renditions(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if c.handover != nil {
 		opts.Handover = c.handover
@@ -90,7 +93,7 @@ func (c *chain) startRelay(t *testing.T) {
 func (c *chain) startBridge(t *testing.T, source string, stall time.Duration) {
 	t.Helper()
 	spec, err := bridge.Spec(bridge.Options{
-		Source: source, Target: "unix:" + filepath.Join(c.dir, "p"), Stall: stall, Progress: c.progress,
+		Source: source, Target: "unix:" + filepath.Join(c.dir, "p"), Stall: stall, Progress: c.progress, Renditions: renditions(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,7 @@ type listener struct {
 	client *http.Client
 	seen   map[string]bool
 	pieces []piece
+	head   []byte // what the playlist has a player load first
 	early  uint64 // breaks heard before a fault: a relay that was held up in the burst has one
 }
 
@@ -81,6 +82,13 @@ func (l *listener) take(text []byte) error {
 	if err := list.Unmarshal(text); err != nil {
 		return err
 	}
+	if l.head == nil {
+		head, err := l.get(list.Map.URI)
+		if err != nil {
+			return err
+		}
+		l.head = head
+	}
 	for _, s := range list.Segments {
 		if l.seen[s.URI] {
 			continue
@@ -98,11 +106,16 @@ func (l *listener) take(text []byte) error {
 // audio decodes everything the listener got, in one go.
 func (l *listener) audio(t *testing.T) []heard {
 	t.Helper()
-	var all []byte
+	return listenTo(decode(t, bytes.NewReader(l.file()), "-f", "mp4", "-i", "pipe:0"))
+}
+
+// file is all of it as one file.
+func (l *listener) file() []byte {
+	all := bytes.Clone(l.head)
 	for _, p := range l.pieces {
 		all = append(all, p.data...)
 	}
-	return listenTo(decode(t, bytes.NewReader(all), "-f", "mpegts", "-i", "pipe:0"))
+	return all
 }
 
 // lost is how much of the programme the listener never got.

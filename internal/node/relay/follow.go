@@ -49,6 +49,7 @@ type source struct {
 	standing
 	key    string // by which edges sign, as the relay last said it
 	list   []*segment
+	in     renditions // in which each of them is there
 	target time.Duration
 	err    error // of the last question
 	away   bool  // it did not answer that as a relay does
@@ -84,14 +85,13 @@ func (m *Mirror) ask(ctx context.Context, s *source) {
 	text, header, err := m.fetch(ctx, s, mediaName, m.waits.list, mostList)
 	var list []*segment
 	var target time.Duration
+	var in renditions
 	if err == nil {
-		if list, target, err = parseList(text); err != nil {
-			err = fmt.Errorf("playlist of the relay: %w", err)
-		}
+		list, in, target, err = readList(text, header)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s.asked, s.list, s.target, s.err, s.away = true, list, target, err, header == nil
+	s.asked, s.list, s.in, s.target, s.err, s.away = true, list, in, target, err, header == nil
 	if header == nil {
 		m.choose()
 		return
@@ -108,6 +108,24 @@ func (m *Mirror) ask(ctx context.Context, s *source) {
 		m.sign()
 		m.keep()
 	}
+}
+
+// errVersion says that a relay tells of no renditions, as one does that serves MPEG-TS.
+var errVersion = errors.New("the relay runs another version of Athir: update both")
+
+// readList reads the playlist of a relay.
+func readList(text []byte, header http.Header) (list []*segment, in renditions, target time.Duration, err error) {
+	told := header.Get(renditionsHeader)
+	if told == "" {
+		return nil, nil, 0, errVersion
+	}
+	if in, err = readRenditions(told); err == nil {
+		list, target, err = parseList(text, in)
+	}
+	if err != nil {
+		return nil, nil, 0, fmt.Errorf("playlist of the relay: %w", err)
+	}
+	return list, in, target, nil
 }
 
 // choose follows another relay where one has the air. The caller holds mu.
@@ -329,7 +347,6 @@ func (w *window) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.listed, w.retired = nil, nil
-	clear(w.byName)
-	w.shownMedia.Store(nil)
-	w.shownMaster.Store(nil)
+	clear(w.byNumber)
+	w.moved()
 }

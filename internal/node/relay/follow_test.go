@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func TestAnEdgeFollowsWhoHasTheAir(t *testing.T) {
 		status(t, r, 200)
 		err := v.see([]byte(text), asked, func(uri string) bool {
 			name, _, _ := strings.Cut(uri, "?")
-			return one.window.segment(name) != nil
+			return one.window.file(name) != nil
 		})
 		if err == nil {
 			err = list.Unmarshal([]byte(text))
@@ -88,17 +89,17 @@ func TestAnEdgeFollowsWhoHasTheAir(t *testing.T) {
 			if one.followed() != host || two.followed() != host || list.MediaSequence < floor {
 				return false
 			}
-			last := (&segment{sequence: list.MediaSequence + len(list.Segments) - 1}).name()
+			last := list.MediaSequence + len(list.Segments) - 1
 			mine, theirs := one.window.segment(last), two.window.segment(last)
 			if mine == nil || theirs == nil {
 				return false
 			}
-			if !bytes.Equal(mine.data, theirs.data) || mine.era != theirs.era {
-				t.Errorf("%s differs between the edges", last)
+			if !slices.EqualFunc(mine.data, theirs.data, bytes.Equal) || mine.era != theirs.era {
+				t.Errorf("segment %d differs between the edges", last)
 			}
 			return true
 		})
-		if first := one.window.segment((&segment{sequence: one.from}).name()); first == nil || !first.discontinuity {
+		if first := one.window.segment(one.from); first == nil || !first.discontinuity {
 			t.Errorf("%s: no break before %+v", what, first)
 		}
 	}
@@ -201,10 +202,11 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	header, body := http.Header{}, []byte(nil)
 	to.stage.header(header)
 	if name == mediaName {
-		body, _ = to.window.media("")
-	} else if s := to.window.segment(name); s != nil {
-		body = s.data
+		body, _ = to.window.text("")
+	} else {
+		body = to.window.file(name)
 	}
+	header.Set(renditionsHeader, to.window.shown().String())
 	status := 200
 	if body == nil {
 		status = map[bool]int{true: 503, false: 404}[name == mediaName]
@@ -224,9 +226,11 @@ func TestNumbersDoNotGoBackWithoutAFloor(t *testing.T) {
 		behind := rapid.IntRange(1, 30).Draw(t, "behind s")
 		ahead, late := newNode(t, dirs, noon.Add(time.Duration(behind)*time.Second)), newNode(t, dirs, noon)
 		late.stage = newStage(filepath.Join(dirs, "late"), late.window, slog.New(slog.DiscardHandler))
-		if err := errors.Join(ahead.stage.take(Air{Fence: 1, OnAir: true}, ahead.now), ahead.run(20*time.Second), late.run(time.Second)); err != nil {
+		if err := ahead.stage.take(Air{Fence: 1, OnAir: true}, ahead.now); err != nil {
 			t.Fatal(err)
 		}
+		ahead.run(20 * time.Second)
+		late.run(time.Second)
 		edge := NewMirror(MirrorOptions{Relays: []string{"a:1", "b:1"}, Token: asEdge})
 		edge.http.Transport = network{"a:1": ahead, "b:1": late}
 		if err := edge.Pull(t.Context()); err != nil {
@@ -242,9 +246,7 @@ func TestNumbersDoNotGoBackWithoutAFloor(t *testing.T) {
 			if edge.window.next() != end {
 				t.Fatal("something is shown before there is enough")
 			}
-			if err := late.run(2 * time.Second); err != nil {
-				t.Fatal(err)
-			}
+			late.run(2 * time.Second)
 		}
 		if edge.from < end {
 			t.Fatalf("it goes on at %d, and %d was shown", edge.from, end-1)
@@ -292,26 +294,26 @@ func TestNumbersAreUsedOnceWhoeverHasTheAir(t *testing.T) {
 			edges, reach, seen = append(edges, nil), append(reach, nil), append(seen, nil)
 			begin(i)
 		}
-		bytesOf := map[string][sha256.Size]byte{}
+		bytesOf := map[int][sha256.Size]byte{}
 		pull := func() {
 			for i, edge := range edges {
 				_ = edge.Pull(t.Context())
-				text, err := edge.window.media("")
+				text, err := edge.window.text("")
 				if text == nil && err == nil {
 					continue
 				}
 				if err == nil {
-					err = seen[i].see(text, time.Now(), func(name string) bool { return edge.window.segment(name) != nil })
+					err = seen[i].see(text, time.Now(), func(name string) bool { return edge.window.file(name) != nil })
 				}
 				if err != nil {
 					t.Fatalf("edge %d: %v", i, err)
 				}
 				for _, s := range edge.window.listed {
-					sum := sha256.Sum256(s.data)
-					if former, known := bytesOf[s.name()]; known && former != sum {
-						t.Fatalf("edge %d: %s has other bytes", i, s.name())
+					sum := sha256.Sum256(slices.Concat(s.data...))
+					if former, known := bytesOf[s.sequence]; known && former != sum {
+						t.Fatalf("edge %d: segment %d has other bytes", i, s.sequence)
 					}
-					bytesOf[s.name()] = sum
+					bytesOf[s.sequence] = sum
 				}
 			}
 		}
@@ -337,9 +339,7 @@ func TestNumbersAreUsedOnceWhoeverHasTheAir(t *testing.T) {
 			}
 			length := time.Duration(rapid.IntRange(500, 6000).Draw(t, "play ms")) * time.Millisecond
 			for _, n := range nodes {
-				if err := n.run(length); err != nil {
-					t.Fatal(err)
-				}
+				n.run(length)
 			}
 			for i := range reach {
 				clear(reach[i])
@@ -355,9 +355,7 @@ func TestNumbersAreUsedOnceWhoeverHasTheAir(t *testing.T) {
 			reach[i]["a:1"], reach[i]["b:1"] = nodes["a:1"], nodes["b:1"]
 		}
 		for _, n := range nodes {
-			if err := n.run(20 * time.Second); err != nil {
-				t.Fatal(err)
-			}
+			n.run(20 * time.Second)
 		}
 		pull()
 		for i, edge := range edges {

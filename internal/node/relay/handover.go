@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/reexec"
@@ -53,14 +54,26 @@ func connectionName(i int) string { return fmt.Sprintf("relay publisher %d", i) 
 // estate is what the relay leaves. Fields are added, never changed: a program of one step
 // before or after reads it.
 type estate struct {
-	Left        time.Time
-	Path        legacyPath
-	Window      legacyWindow
+	Left time.Time
+	// Window has the number of the next segment alone: all else of it is in Stream. A version
+	// before that looks here, finds no stream that it could go on with, and begins it anew above
+	// that number.
+	Window struct {
+		Target   time.Duration
+		Sequence int
+	}
+	Stream      *legacyStream // nil: of a version that made MPEG-TS
 	Sessions    legacySessions
 	Ingest      legacyIngest
 	Counts      []uint64
 	Connections []legacyConnection
 	Air         *Air // nil: never told
+}
+
+// legacyStream is what listeners are served, and what that is made of.
+type legacyStream struct {
+	Path   legacyPath
+	Window legacyWindow
 }
 
 // legacyConnection is a connection of a bridge.
@@ -70,6 +83,9 @@ type legacyConnection struct {
 	Current  bool // it is the publisher
 	Clock    legacyClock
 	Ahead    []byte // read and not made audio of
+	// Waiting are frames that have come in some renditions and not in all; nil: it has shown
+	// no audio.
+	Waiting [][]timed
 }
 
 type legacyClock struct {
@@ -116,9 +132,10 @@ func (s *Server) leave() {
 	}
 	s.opts.Handover.Leave(turnName, turn)
 	out := estate{
-		Left: time.Now(), Path: s.path.estate(), Window: s.window.estate(), Sessions: s.sessions.estate(), Ingest: s.ingest.estate(time.Now()),
+		Left: time.Now(), Stream: &legacyStream{Path: s.path.estate(), Window: s.window.estate()}, Sessions: s.sessions.estate(), Ingest: s.ingest.estate(time.Now()),
 		Counts: s.count.estate(), Air: s.stage.told(),
 	}
+	out.Window.Sequence = out.Stream.Window.Sequence
 	current := s.path.state().source
 	for _, r := range s.remains {
 		if r.publisher.shown && r.publisher != current { // another took over from it
@@ -129,14 +146,14 @@ func (s *Server) leave() {
 		c := r.publisher.clock
 		out.Connections = append(out.Connections, legacyConnection{
 			ID: r.publisher.id, From: r.publisher.from, Since: r.publisher.since, Current: r.publisher == current,
-			Clock: legacyClock{Last: c.last, At: c.at, Begun: c.begun}, Ahead: r.ahead,
+			Clock: legacyClock{Last: c.last, At: c.at, Begun: c.begun}, Ahead: r.ahead, Waiting: r.publisher.joins.estate(),
 		})
 	}
 	if err := s.opts.Handover.Write(estateName, out); err != nil {
 		s.log.Error("cannot hand the stream over, it begins anew", "err", err)
 		return
 	}
-	s.log.Info("stream handed over", "segments", len(out.Window.Listed), "publishers", len(out.Connections),
+	s.log.Info("stream handed over", "segments", len(out.Stream.Window.Listed), "publishers", len(out.Connections),
 		"sessions", len(out.Sessions.Newcomers)+len(out.Sessions.Listeners))
 }
 
@@ -172,7 +189,7 @@ func (s *Server) resume(now time.Time) []inherited {
 		s.log.Warn("cannot take the stream over, it begins anew", "reason", reason, "publishers", len(connections), "sessions", sessions)
 		return connections
 	}
-	s.log.Info("stream taken over", "segments", len(in.Window.Listed), "publishers", len(connections), "sessions", sessions)
+	s.log.Info("stream taken over", "segments", len(in.Stream.Window.Listed), "publishers", len(connections), "sessions", sessions)
 	return connections
 }
 
@@ -194,7 +211,7 @@ func (s *Server) adopt(known []legacyConnection) (out []inherited) {
 			c := known[i]
 			one.publisher.id, one.publisher.from, one.publisher.since = c.ID, c.From, c.Since
 			one.publisher.clock, one.publisher.shown = c.Clock.revive(), c.Current
-			one.ahead = c.Ahead
+			one.ahead, one.publisher.joins = c.Ahead, reviveJoiner(c.Waiting)
 		}
 		out = append(out, one)
 	}
@@ -202,8 +219,14 @@ func (s *Server) adopt(known []legacyConnection) (out []inherited) {
 
 // continueStream goes on with the stream that was left.
 func (s *Server) continueStream(in estate, connections []inherited, now time.Time) error {
-	if in.Window.Target != s.window.target {
-		return fmt.Errorf("segments of %s are set and were %s", s.window.target, in.Window.Target)
+	left := in.Stream
+	switch {
+	case left == nil:
+		return errors.New("segments are fragments of MP4 and were MPEG-TS")
+	case left.Window.Target != s.window.target:
+		return fmt.Errorf("segments of %s are set and were %s", s.window.target, left.Window.Target)
+	case !slices.Equal(left.Window.Renditions, s.window.renditions):
+		return fmt.Errorf("renditions of %s kbit/s are set and were %s", s.window.renditions, left.Window.Renditions)
 	}
 	var current *publisher
 	for _, c := range connections {
@@ -211,10 +234,8 @@ func (s *Server) continueStream(in estate, connections []inherited, now time.Tim
 			current = c.publisher
 		}
 	}
-	if err := s.path.resume(in.Path, current); err != nil {
-		return err
-	}
-	s.window.resume(in.Window)
+	s.path.resume(left.Path, current)
+	s.window.resume(left.Window)
 	if current == nil {
 		s.path.leave(nil, now) // whose connection was not left
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/client"
+	"github.com/athir-radio/athir/internal/kit/negotiate"
 )
 
 const (
@@ -114,13 +115,13 @@ func (o *output) serveFile(w http.ResponseWriter, r *http.Request, name string) 
 	switch {
 	case name == masterName:
 		o.serveMaster(counted, r, query)
-	case !playlist && !strings.HasSuffix(name, ".ts"):
+	case !playlist && !strings.HasSuffix(name, segmentEnd) && !strings.HasSuffix(name, headEnd):
 		http.NotFound(w, r)
 	case !o.sessions.touch(token, time.Now(), r):
 		o.count.refused.Add(1)
 		refuse(w, http.StatusUnauthorized, "no session: begin with "+masterName)
-	case name == mediaName:
-		o.serveMedia(counted, r, query)
+	case playlist:
+		o.serveMedia(counted, r, name, query)
 	default:
 		o.serveSegment(counted, r, name, token)
 	}
@@ -146,13 +147,13 @@ func (o *output) presented(r *http.Request, query url.Values) string {
 func (o *output) serveMaster(w http.ResponseWriter, r *http.Request, query url.Values) {
 	w.Header().Set("Cache-Control", "no-store")
 	if token := o.presented(r, query); token != "" && o.sessions.touch(token, time.Now(), r) {
-		o.writeMaster(w, r, query.Get(sessionQuery))
+		o.writeMaster(w, r, query, query.Get(sessionQuery))
 		return
 	}
 	if query.Get(checkName) != "1" {
 		setCookie(w, r, checkName, "1")
 		// A relative reference survives any path prefix a proxy adds.
-		w.Header().Set("Location", masterName+"?"+checkName+"=1")
+		w.Header().Set("Location", masterName+"?"+checkName+"=1"+chosenSuffix(query))
 		w.WriteHeader(http.StatusFound)
 		return
 	}
@@ -179,24 +180,46 @@ func (o *output) serveMaster(w http.ResponseWriter, r *http.Request, query url.V
 		setCookie(w, r, sessionCookie, token)
 		token = ""
 	}
-	o.writeMaster(w, r, token)
+	o.writeMaster(w, r, query, token)
 }
 
-func (o *output) writeMaster(w http.ResponseWriter, r *http.Request, inQuery string) {
-	text, err := o.window.master(querySuffix(inQuery))
-	o.writePlaylist(w, r, text, err)
+// qualityQuery has the master playlist name one rendition, by its bitrate in kbit/s: for players
+// that choose by themselves, and not by hand.
+const qualityQuery = "quality"
+
+// chosenSuffix keeps a quality over the redirect.
+func chosenSuffix(query url.Values) string {
+	if kbps, err := strconv.Atoi(query.Get(qualityQuery)); err == nil {
+		return "&" + qualityQuery + "=" + strconv.Itoa(kbps)
+	}
+	return ""
 }
 
-func (o *output) serveMedia(w http.ResponseWriter, r *http.Request, query url.Values) {
+func (o *output) writeMaster(w http.ResponseWriter, r *http.Request, query url.Values, inQuery string) {
+	list, err := o.window.master(o.window.chosen(query.Get(qualityQuery)))
+	if err != nil {
+		o.log.Error("cannot render playlist", "err", err)
+		refuse(w, http.StatusInternalServerError, "cannot render the playlist")
+		return
+	}
+	writePlaylist(w, r, list, querySuffix(inQuery))
+}
+
+func (o *output) serveMedia(w http.ResponseWriter, r *http.Request, name string, query url.Values) {
+	rendition, ok := o.window.ofMedia(name)
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
 	o.count.playlists.Add(1)
 	w.Header().Set("Cache-Control", "private, no-cache")
-	text, err := o.window.media(querySuffix(query.Get(sessionQuery)))
-	if err == nil && text == nil {
+	list := o.window.media(rendition)
+	if list == nil {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, "nothing is being published")
 		return
 	}
-	o.writePlaylist(w, r, text, err)
+	writePlaylist(w, r, list, querySuffix(query.Get(sessionQuery)))
 }
 
 func querySuffix(token string) string {
@@ -206,11 +229,16 @@ func querySuffix(token string) string {
 	return "?" + sessionQuery + "=" + token // base64url needs no escaping
 }
 
-func (o *output) writePlaylist(w http.ResponseWriter, r *http.Request, text []byte, err error) {
-	if err != nil {
-		o.log.Error("cannot render playlist", "err", err)
-		refuse(w, http.StatusInternalServerError, "cannot render the playlist")
-		return
+// writePlaylist answers compressed where all get the same bytes: every two seconds a playlist is
+// a twentieth of what a listener of the lowest rendition loads.
+func writePlaylist(w http.ResponseWriter, r *http.Request, list *rendered, suffix string) {
+	text := list.with(suffix)
+	if suffix == "" {
+		w.Header().Add("Vary", "Accept-Encoding")
+		if negotiate.Accepts(r.Header.Get("Accept-Encoding"), "gzip") {
+			text = list.packed()
+			w.Header().Set("Content-Encoding", "gzip")
+		}
 	}
 	w.Header().Set("Content-Type", playlistType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
@@ -231,8 +259,8 @@ func (o *output) serveSegment(w http.ResponseWriter, r *http.Request, name, toke
 // writeSegment answers with a segment. Where there is one, found is called before it is
 // written: who has it, is counted.
 func (o *output) writeSegment(w http.ResponseWriter, r *http.Request, name, cache string, found func()) {
-	segment := o.window.segment(name)
-	if segment == nil {
+	data := o.window.file(name)
+	if data == nil {
 		// A player that was away must not keep asking a cache for it.
 		w.Header().Set("Cache-Control", "no-store")
 		refuse(w, http.StatusNotFound, "no such segment, or it has expired")
@@ -241,16 +269,16 @@ func (o *output) writeSegment(w http.ResponseWriter, r *http.Request, name, cach
 	found()
 	o.count.segments.Add(1)
 	w.Header().Set("Cache-Control", cache)
-	w.Header().Set("Content-Type", "video/mp2t")
+	w.Header().Set("Content-Type", "audio/mp4")
 	if r.Header.Get("Range") != "" {
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(segment.data))
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 		return
 	}
 	// All of it in one write: ServeContent would copy it through a buffer.
 	w.Header().Set("Accept-Ranges", "bytes")
-	w.Header().Set("Content-Length", strconv.Itoa(len(segment.data)))
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(segment.data)
+		_, _ = w.Write(data)
 	}
 }
 

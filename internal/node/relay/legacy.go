@@ -2,11 +2,8 @@ package relay
 
 import (
 	"container/list"
-	"fmt"
 	"sync/atomic"
 	"time"
-
-	"github.com/bluenviron/mediacommon/v2/pkg/codecs/mpeg4audio"
 
 	"github.com/athir-radio/athir/internal/kit/census"
 )
@@ -15,7 +12,7 @@ import (
 
 // legacyPath is a path between two packets of its publisher.
 type legacyPath struct {
-	Config   mpeg4audio.AudioSpecificConfig
+	Form     form
 	Timeline legacyTimeline
 	Run      *legacyRun // nil: none has begun
 	PTS      time.Duration
@@ -23,12 +20,13 @@ type legacyPath struct {
 	LastData time.Time
 }
 
-// legacyRun is an unbroken run of frames. The frames of the open segment are muxed once
-// more: so it gets as long as any other.
+// legacyRun is an unbroken run of frames, with those of the open segment: so it gets as long as
+// any other.
 type legacyRun struct {
-	From    int64 // where the open segment begins, in samples
-	Batches []batch
-	Numbers map[uint16]byte
+	Sound     sound
+	PTS, From int64 // of the next frame, and where the open segment begins, in samples
+	At        time.Time
+	Open      []set
 }
 
 type legacyTimeline struct {
@@ -38,7 +36,7 @@ type legacyTimeline struct {
 	Samples                   int64
 	NextPTS                   time.Duration
 	Arrived, End              time.Time
-	Held                      [][]byte
+	Held                      []set
 	HeldSince, Best, Improved time.Time
 	Least                     time.Duration
 	Slewed                    time.Time
@@ -65,53 +63,28 @@ func (l legacyTimeline) revive() timeline {
 func (a *path) estate() legacyPath {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	out := legacyPath{Config: a.config, Timeline: a.timeline.estate(), PTS: a.pts, Pending: a.pending, LastData: a.lastData}
+	out := legacyPath{Form: a.form, Timeline: a.timeline.estate(), PTS: a.pts, Pending: a.pending, LastData: a.lastData}
 	if s := a.segmenter; s != nil {
-		out.Run = &legacyRun{From: s.cutPTS, Batches: s.batches, Numbers: s.numbers}
+		out.Run = &legacyRun{Sound: s.sound, PTS: s.pts, From: s.cutPTS, At: s.cutAt, Open: s.open}
 	}
 	return out
 }
 
 // resume goes on where another program stopped; p is its publisher, nil where there is
 // none.
-func (a *path) resume(in legacyPath, p *publisher) error {
+func (a *path) resume(in legacyPath, p *publisher) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var run *segmenter
-	if in.Run != nil {
-		var err error
-		if run, err = in.Run.revive(in.Config, a.target); err != nil {
-			return fmt.Errorf("go on with the open segment: %w", err)
-		}
+	if l := in.Run; l != nil {
+		run = &segmenter{sound: l.Sound, target: a.target, pts: l.PTS, cutPTS: l.From, cutAt: l.At, open: l.Open}
 	}
-	a.publisher, a.config, a.timeline, a.segmenter = p, in.Config, in.Timeline.revive(), run
+	a.publisher, a.form, a.timeline, a.segmenter = p, in.Form, in.Timeline.revive(), run
 	a.pts, a.pending, a.lastData = in.PTS, in.Pending, in.LastData
-	return nil
-}
-
-func (l *legacyRun) revive(config mpeg4audio.AudioSpecificConfig, target time.Duration) (*segmenter, error) {
-	s, err := newSegmenter(config, target, 0)
-	if err != nil {
-		return nil, err
-	}
-	s.pts = l.From
-	for pid, number := range l.Numbers {
-		s.numbers[pid] = number
-	}
-	for _, b := range l.Batches {
-		cuts, err := s.write(b.At, b.Frames)
-		if err == nil && len(cuts) > 0 {
-			err = fmt.Errorf("it is longer than %s", target)
-		}
-		if err != nil {
-			s.muxer.Close()
-			return nil, err
-		}
-	}
-	return s, nil
 }
 
 type legacyWindow struct {
+	Renditions      renditions
 	Target          time.Duration
 	Listed, Retired []legacySegment
 	Sequence, Era   int
@@ -121,7 +94,8 @@ type legacyWindow struct {
 }
 
 type legacySegment struct {
-	Data          []byte
+	Data          [][]byte // by rendition
+	Sound         sound
 	At            time.Time
 	Duration      time.Duration
 	Sequence, Era int
@@ -132,7 +106,7 @@ type legacySegment struct {
 func (w *window) estate() legacyWindow {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := legacyWindow{Target: w.target, Sequence: w.sequence, Era: w.era, Total: w.total, Breaks: w.breaks, Longest: w.longest, Broken: w.broken}
+	out := legacyWindow{Renditions: w.renditions, Target: w.target, Sequence: w.sequence, Era: w.era, Total: w.total, Breaks: w.breaks, Longest: w.longest, Broken: w.broken}
 	for _, s := range w.listed {
 		out.Listed = append(out.Listed, s.estate())
 	}
@@ -144,7 +118,7 @@ func (w *window) estate() legacyWindow {
 
 func (s *segment) estate() legacySegment {
 	return legacySegment{
-		Data: s.data, At: s.at, Duration: s.duration, Sequence: s.sequence, Era: s.era, Discontinuity: s.discontinuity, Until: s.until,
+		Data: s.data, Sound: s.sound, At: s.at, Duration: s.duration, Sequence: s.sequence, Era: s.era, Discontinuity: s.discontinuity, Until: s.until,
 	}
 }
 
@@ -154,8 +128,7 @@ func (w *window) resume(in legacyWindow) {
 	defer w.mu.Unlock()
 	w.sequence, w.era, w.total, w.breaks, w.longest, w.broken = in.Sequence, in.Era, in.Total, in.Breaks, in.Longest, in.Broken
 	w.listed, w.retired = w.revive(in.Listed), w.revive(in.Retired)
-	w.shownMedia.Store(nil)
-	w.shownMaster.Store(nil)
+	w.moved()
 }
 
 // above has the next segment's number be no less than sequence.
@@ -168,10 +141,10 @@ func (w *window) above(sequence int) {
 func (w *window) revive(all []legacySegment) (out []*segment) {
 	for _, l := range all {
 		s := &segment{
-			cut:      cut{data: l.Data, at: l.At, duration: l.Duration},
+			cut:      cut{data: l.Data, sound: l.Sound, at: l.At, duration: l.Duration},
 			sequence: l.Sequence, era: l.Era, discontinuity: l.Discontinuity, until: l.Until,
 		}
-		w.byName[s.name()] = s
+		w.hold(s)
 		out = append(out, s)
 	}
 	return out

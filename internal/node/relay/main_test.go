@@ -84,13 +84,18 @@ func start(t *testing.T, dir string, change func(*Options)) (*Server, func()) {
 // the connection or the test ends. It returns the connection.
 func publish(t *testing.T, s *Server, burst time.Duration) net.Conn {
 	t.Helper()
+	return publishMany(t, s, burst, frames())
+}
+
+// publishMany is a bridge with a rendition for each batch of frames.
+func publishMany(t *testing.T, s *Server, burst time.Duration, batches ...[][]byte) net.Conn {
+	t.Helper()
 	addr := s.PublishAddr()
 	conn, err := net.Dial(addr.Network(), addr.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	writer, track := muxer(t, conn)
-	batch := frames()
+	writer, tracks := muxerOf(t, conn, len(batches))
 	length := samplesSpan(usual*samplesPerFrame, testRate)
 	done := make(chan struct{})
 	go func() {
@@ -100,8 +105,10 @@ func publish(t *testing.T, s *Server, burst time.Duration) net.Conn {
 			if wait := time.Until(begin.Add(sent)); wait > 0 {
 				time.Sleep(wait)
 			}
-			if writer.WriteMPEG4Audio(track, clock90k(sent), batch) != nil {
-				return
+			for i, batch := range batches {
+				if writer.WriteMPEG4Audio(tracks[i], clock90k(sent), batch) != nil {
+					return
+				}
 			}
 		}
 	}()
@@ -115,12 +122,21 @@ func publish(t *testing.T, s *Server, burst time.Duration) net.Conn {
 // muxer writes MPEG-TS with one AAC track.
 func muxer(t *testing.T, to io.Writer) (*mpegts.Writer, *mpegts.Track) {
 	t.Helper()
-	track := &mpegts.Track{Codec: &codecs.MPEG4Audio{Config: stereo}}
-	writer := &mpegts.Writer{W: to, Tracks: []*mpegts.Track{track}}
+	writer, tracks := muxerOf(t, to, 1)
+	return writer, tracks[0]
+}
+
+func muxerOf(t *testing.T, to io.Writer, n int) (*mpegts.Writer, []*mpegts.Track) {
+	t.Helper()
+	var tracks []*mpegts.Track
+	for range n {
+		tracks = append(tracks, &mpegts.Track{Codec: &codecs.MPEG4Audio{Config: stereo}})
+	}
+	writer := &mpegts.Writer{W: to, Tracks: tracks}
 	if err := writer.Initialize(); err != nil {
 		t.Fatal(err)
 	}
-	return writer, track
+	return writer, tracks
 }
 
 // frames are as many as ffmpeg packs together, silent.

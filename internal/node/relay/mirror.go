@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bluenviron/gohlslib/v2/pkg/playlist"
-
 	"github.com/athir-radio/athir/internal/kit/census"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/retry"
@@ -99,7 +97,7 @@ func NewMirror(o MirrorOptions) *Mirror {
 	for _, host := range o.Relays {
 		m.relays = append(m.relays, &source{host: host, origin: (&url.URL{Scheme: "http", Host: host, Path: "/" + MainPath + "/"}).String()})
 	}
-	w := newWindow(opts.SegmentDuration, opts.SegmentCount, 0, time.Now())
+	w := newWindow(opts.Renditions, opts.SegmentDuration, opts.SegmentCount, 0, time.Now())
 	w.sequence = 0 // the relay numbers
 	m.output = newOutput(opts, w, secret, time.Now())
 	m.sessions.anywhere = true
@@ -142,7 +140,8 @@ func (m *Mirror) Run(ctx context.Context) error {
 	return nil
 }
 
-// tell logs a problem with a relay once, and its end.
+// tell logs a problem with a relay once, and its end. Behind a relay that was away there may be
+// one of another version, which stays.
 func (m *Mirror) tell(ctx context.Context, s *source, err error) {
 	problem, end := "cannot fetch HLS from the relay: listeners hear what is here", "HLS comes from the relay again"
 	if !m.leads(s) {
@@ -150,7 +149,7 @@ func (m *Mirror) tell(ctx context.Context, s *source, err error) {
 	}
 	switch {
 	case ctx.Err() != nil:
-	case err != nil && s.trouble == "":
+	case err != nil && (s.trouble == "" || errors.Is(err, errVersion) && s.trouble != err.Error()):
 		s.trouble = err.Error()
 		m.log.Warn(problem, "relay", s.host, "err", err)
 	case err == nil && s.trouble != "":
@@ -189,6 +188,7 @@ func (m *Mirror) bring(ctx context.Context, s *source) error {
 		return cmp.Or(s.err, errNoAir)
 	}
 	list, err := m.expected(s)
+	in := s.in
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m.leave = cancel
@@ -196,7 +196,7 @@ func (m *Mirror) bring(ctx context.Context, s *source) error {
 	if err != nil {
 		return err
 	}
-	got, fetched, err := m.complete(within, s, list)
+	got, fetched, err := m.complete(within, s, in, list)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.followed != s {
@@ -204,20 +204,20 @@ func (m *Mirror) bring(ctx context.Context, s *source) error {
 	}
 	if len(got) > 0 && fetched && m.joins(got, s.target) {
 		m.news.Store(time.Now().UnixNano())
-		m.window.show(s.target, got, time.Now())
+		m.window.show(in, s.target, got, time.Now())
 	}
 	return err
 }
 
 // complete fetches the audio of those segments that are not here yet. It returns the newest
 // that follow one another, all with their audio.
-func (m *Mirror) complete(ctx context.Context, from *source, list []*segment) (got []*segment, fetched bool, err error) {
+func (m *Mirror) complete(ctx context.Context, from *source, in renditions, list []*segment) (got []*segment, fetched bool, err error) {
 	for _, s := range list {
-		if here := m.window.segment(s.name()); here != nil {
+		if here := m.window.segment(s.sequence); here != nil && len(here.data) >= len(in) {
 			got = append(got, here)
 			continue
 		}
-		data, _, problem := m.fetch(ctx, from, s.name(), m.waits.segment, mostSegment)
+		data, problem := m.sound(ctx, from, in, s.sequence)
 		switch {
 		case errors.Is(problem, errGone):
 			got, err = nil, problem // those before it lead nowhere
@@ -229,6 +229,18 @@ func (m *Mirror) complete(ctx context.Context, from *source, list []*segment) (g
 		got = append(got, s)
 	}
 	return got, fetched, err
+}
+
+// sound fetches a segment in each rendition.
+func (m *Mirror) sound(ctx context.Context, from *source, in renditions, number int) (out [][]byte, err error) {
+	for i := range in {
+		data, _, err := m.fetch(ctx, from, in.segment(number, i), m.waits.segment, mostSegment)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, data)
+	}
+	return out, nil
 }
 
 // errGone says that the relay has no such file.
@@ -268,31 +280,4 @@ func (m *Mirror) fetch(ctx context.Context, from *source, name string, within ti
 	}
 	m.count.bytesReceived.Add(uint64(len(data)))
 	return data, resp.Header, nil
-}
-
-// parseList reads a media playlist of a relay; its segments have no audio yet.
-func parseList(text []byte) (out []*segment, target time.Duration, err error) {
-	var list playlist.Media
-	if err := list.Unmarshal(text); err != nil {
-		return nil, 0, err
-	}
-	if n := len(list.Segments); n == 0 || n > mostListed || list.TargetDuration < 1 || list.TargetDuration > 20 || list.MediaSequence < 0 {
-		return nil, 0, fmt.Errorf("%d segments of %d s from number %d are none of a station's", n, list.TargetDuration, list.MediaSequence)
-	}
-	era := 0
-	if list.DiscontinuitySequence != nil {
-		era = *list.DiscontinuitySequence
-	}
-	for i, in := range list.Segments {
-		s := &segment{sequence: list.MediaSequence + i, discontinuity: in.Discontinuity}
-		if in.URI != s.name() || in.DateTime == nil || in.Duration <= 0 || in.Duration > time.Minute {
-			return nil, 0, fmt.Errorf("entry %d, %.40q, is none of a station's", i, in.URI)
-		}
-		if in.Discontinuity {
-			era++
-		}
-		s.era, s.at, s.duration = era, *in.DateTime, in.Duration
-		out = append(out, s)
-	}
-	return out, time.Duration(list.TargetDuration) * time.Second, nil
 }

@@ -76,7 +76,7 @@ func TestAMirrorFetchesEachSegmentOnce(t *testing.T) {
 	v := make([]*historyValidator, len(heard))
 	there := func(uri string) bool {
 		name, _, _ := strings.Cut(uri, "?")
-		return m.window.segment(name) != nil
+		return m.window.file(name) != nil
 	}
 	for i := range heard {
 		suffix := m.listen(t)
@@ -124,10 +124,10 @@ func TestAMirrorFetchesEachSegmentOnce(t *testing.T) {
 		}
 		return nil
 	})
-	at, _ := m.window.media("")
+	at, _ := m.window.text("")
 	testkit.Eventually(t, "the same list as at the relay", func() bool {
-		want, _ := s.window.media("")
-		at, _ = m.window.media("")
+		want, _ := s.window.text("")
+		at, _ = m.window.text("")
 		return string(at) == string(want)
 	})
 
@@ -225,12 +225,58 @@ func TestUncountedPlaylistsAreTheSameForAll(t *testing.T) {
 	onAir(t, s)
 	_, text := get(t, hls(s, mediaName))
 	for name, cache := range map[string]string{
-		"index.m3u8": "public, max-age=10", mediaName: "public, max-age=1", lastSegment(t, text): "public, max-age=600, immutable", "seg1.ts": "no-store",
+		"index.m3u8": "public, max-age=10", mediaName: "public, max-age=1", lastSegment(t, text): "public, max-age=600, immutable", "seg1.m4s": "no-store",
 	} {
 		r, body := get(t, hls(s, name), "Cookie", "hlsSession=another; cookieCheck=1")
 		if r.Header.Get("Cache-Control") != cache || r.Header.Get("Access-Control-Allow-Origin") != "*" || len(r.Cookies()) != 0 || strings.Contains(body, "session") || r.Header.Get(keyHeader) != "" {
 			t.Errorf("%s: %d %v\n%.200q", name, r.StatusCode, r.Header, body)
 		}
+	}
+}
+
+// A relay of before the renditions serves MPEG-TS: an edge says so once, whatever was wrong
+// with it before, and goes on when the relay is like itself.
+func TestAMirrorOfAnotherVersionSaysSo(t *testing.T) {
+	t.Parallel()
+	const away, older, same = 0, 1, 2
+	var is atomic.Int64
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case is.Load() == away:
+			http.Error(w, "off the air", http.StatusServiceUnavailable)
+		case r.URL.Path != "/main/"+mediaName:
+			_, _ = w.Write([]byte("audio"))
+		default:
+			name := "seg7.ts"
+			if is.Load() == same {
+				w.Header().Set(renditionsHeader, "256")
+				name = "seg7.m4s"
+			}
+			_, _ = fmt.Fprintf(w, "#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:7\n#EXT-X-MAP:URI=\"init_44100x2.mp4\"\n#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00Z\n#EXTINF:2.0,\n%s\n", name)
+		}
+	}))
+	t.Cleanup(origin.Close)
+	m := mirror(t, strings.TrimPrefix(origin.URL, "http://"), edgeToken)
+	pull := func() error {
+		err := m.Pull(t.Context())
+		m.tell(t.Context(), m.relays[0], err)
+		return err
+	}
+	if err := pull(); err == nil || errors.Is(err, errVersion) {
+		t.Errorf("a relay that is off the air: %v", err)
+	}
+	is.Store(older)
+	for range 3 {
+		if err := pull(); !errors.Is(err, errVersion) {
+			t.Errorf("a relay of another version: %v", err)
+		}
+	}
+	if n := m.log.Count("the relay runs another version of Athir: update both"); n != 1 {
+		t.Errorf("said %d times:\n%s", n, m.log)
+	}
+	is.Store(same)
+	if err := pull(); err != nil || m.window.file("seg7.m4s") == nil {
+		t.Errorf("a relay of the same version: %v", err)
 	}
 }
 
@@ -242,13 +288,14 @@ func TestAMirrorOfABadRelayShowsWhatIsWhole(t *testing.T) {
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n int64
 		if r.URL.Path == "/main/"+mediaName {
-			_, _ = fmt.Fprintf(w, "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:%d\n", first.Load())
+			w.Header().Set(renditionsHeader, "256,64")
+			_, _ = fmt.Fprintf(w, "#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:%d\n#EXT-X-MAP:URI=\"init_44100x2.mp4\"\n", first.Load())
 			for i := range int64(6) {
-				_, _ = fmt.Fprintf(w, "#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:%02dZ\n#EXTINF:2.0,\nseg%d.ts\n", (first.Load()+i)%60, first.Load()+i)
+				_, _ = fmt.Fprintf(w, "#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:%02dZ\n#EXTINF:2.0,\nseg%d.m4s\n", (first.Load()+i)%60, first.Load()+i)
 			}
 			return
 		}
-		_, _ = fmt.Sscanf(r.URL.Path, "/main/seg%d.ts", &n)
+		_, _ = fmt.Sscanf(r.URL.Path, "/main/seg%d.m4s", &n)
 		switch n {
 		case missing.Load():
 			http.NotFound(w, r)
@@ -263,7 +310,7 @@ func TestAMirrorOfABadRelayShowsWhatIsWhole(t *testing.T) {
 	m := mirror(t, strings.TrimPrefix(origin.URL, "http://"), edgeToken)
 	shown := func() (from, to int) {
 		t.Helper()
-		text, err := m.window.media("")
+		text, err := m.window.text("")
 		if err != nil || text == nil {
 			return 0, -1
 		}
@@ -272,7 +319,7 @@ func TestAMirrorOfABadRelayShowsWhatIsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, s := range list.Segments {
-			if got := m.window.segment(s.URI); got == nil || string(got.data) != fmt.Sprintf("audio %d", list.MediaSequence+i) {
+			if got := m.window.file(s.URI); string(got) != fmt.Sprintf("audio %d", list.MediaSequence+i) {
 				t.Errorf("%s is shown without its audio", s.URI)
 			}
 		}
@@ -302,10 +349,10 @@ func TestAMirrorOfABadRelayShowsWhatIsWhole(t *testing.T) {
 
 // Whatever a relay answers is refused or whole.
 func FuzzParseList(f *testing.F) {
-	f.Add([]byte("#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:7\n#EXT-X-DISCONTINUITY-SEQUENCE:3\n#EXT-X-DISCONTINUITY\n#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00Z\n#EXTINF:2.0,\nseg7.ts\n"))
+	f.Add([]byte("#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:7\n#EXT-X-DISCONTINUITY-SEQUENCE:3\n#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI=\"init_44100x2.mp4\"\n#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00Z\n#EXTINF:2.0,\nseg7.m4s\n"))
 	f.Add([]byte("#EXTM3U\n#EXTINF:2,\n../../etc/passwd\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		list, target, err := parseList(text)
+		list, target, err := parseList(text, three())
 		if err != nil {
 			return
 		}
@@ -313,7 +360,7 @@ func FuzzParseList(f *testing.F) {
 			t.Fatalf("%d segments of %s", len(list), target)
 		}
 		for i, s := range list {
-			if s.sequence != list[0].sequence+i || s.duration <= 0 || !plain(s.name()) || s.at.IsZero() && i > 0 && !list[0].at.IsZero() {
+			if s.sequence != list[0].sequence+i || s.duration <= 0 || !plain(three().segment(s.sequence, 2)) || !plain(s.sound.head()) || s.at.IsZero() {
 				t.Fatalf("%+v", s)
 			}
 		}

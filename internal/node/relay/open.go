@@ -12,6 +12,9 @@ import (
 // dies goes on at another.
 const keyHeader = "Athir-Hls-Key"
 
+// renditionsHeader tells an edge in which renditions there is each segment of the list.
+const renditionsHeader = "Athir-Hls-Renditions"
+
 // fromEdge reports whether an edge fetches for its listeners.
 func (o *output) fromEdge(r *http.Request) bool {
 	token := r.Header.Get(client.EdgeHeader)
@@ -36,15 +39,17 @@ func (o *output) serveOpen(w http.ResponseWriter, r *http.Request, name string, 
 	}
 	if edge {
 		w.Header().Set(keyHeader, hex.EncodeToString(o.sessions.edgeKey()))
+		w.Header().Set(renditionsHeader, o.window.shown().String())
 		o.stage.header(w.Header())
 	} else {
 		// The page is elsewhere than the network that the audio comes from.
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 	}
+	rendition, isMedia := o.window.ofMedia(name)
 	switch {
-	case strings.HasSuffix(name, ".ts"):
+	case strings.HasSuffix(name, segmentEnd), strings.HasSuffix(name, headEnd):
 		o.writeSegment(w, r, name, kept("max-age=600, immutable"), func() {})
-	case name != masterName && name != mediaName:
+	case name != masterName && !isMedia:
 		http.NotFound(w, r)
 	case !o.fresh():
 		w.Header().Set("Cache-Control", "no-store")
@@ -52,11 +57,15 @@ func (o *output) serveOpen(w http.ResponseWriter, r *http.Request, name string, 
 		refuse(w, http.StatusServiceUnavailable, "nothing is being published")
 	case name == masterName:
 		w.Header().Set("Cache-Control", kept("max-age=10"))
-		o.writeMaster(w, r, "")
+		o.writeMaster(w, r, r.URL.Query(), "")
 	default:
 		o.count.playlists.Add(1)
 		w.Header().Set("Cache-Control", kept("max-age=1"))
-		text, err := o.window.media("")
-		o.writePlaylist(w, r, text, err)
+		list := o.window.media(rendition)
+		if list == nil {
+			http.NotFound(w, r)
+			return
+		}
+		writePlaylist(w, r, list, "")
 	}
 }

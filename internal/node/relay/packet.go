@@ -30,23 +30,3 @@ func (p packet) payload() []byte {
 	}
 	return p[at:]
 }
-
-// continuity is the continuity counter of the last packet by PID. RFC 8216, 3, wants these
-// to go on from one segment to the next, whichever muxer made them.
-type continuity map[uint16]byte
-
-// number counts the packets of a segment on. The first of a PID keeps its own number.
-func (c continuity) number(segment []byte) {
-	for ; len(segment) >= packetSize; segment = segment[packetSize:] {
-		p := packet(segment[:packetSize])
-		last, known := c[p.pid()]
-		switch {
-		case !known:
-			last = p[3] & 0x0f
-		case p.carries():
-			last = (last + 1) & 0x0f
-		}
-		p[3] = p[3]&0xf0 | last
-		c[p.pid()] = last
-	}
-}

@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/bluenviron/mediacommon/v2/pkg/codecs/mpeg4audio"
 )
 
 // path turns the frames of the current publisher into timed segments in the
@@ -18,7 +16,7 @@ type path struct {
 
 	mu        sync.Mutex
 	publisher *publisher // nil when there is none
-	config    mpeg4audio.AudioSpecificConfig
+	form      form
 	timeline  timeline
 	segmenter *segmenter
 	pts       time.Duration // presentation time of the next run
@@ -26,30 +24,36 @@ type path struct {
 	lastData  time.Time
 }
 
+// form is what a publisher sends: in how many renditions, and of which sound.
+type form struct {
+	Sound      sound
+	Renditions int
+}
+
 // newPath starts presentation time from the time of day: it goes on upward
-// when the relay restarts, and its low 33 bits are what MPEG-TS carries.
+// when the relay restarts.
 func newPath(w *window, target time.Duration, now time.Time, log *slog.Logger) *path {
 	pts := time.Duration(max(now.Unix()-sequenceEpoch, 10)) * time.Second
 	return &path{window: w, target: target, log: log, pts: pts}
 }
 
 // take makes p the current publisher and returns the one it replaces.
-func (a *path) take(p *publisher, config mpeg4audio.AudioSpecificConfig, now time.Time) *publisher {
+func (a *path) take(p *publisher, f form, now time.Time) *publisher {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	former := a.publisher
 	a.endRun(a.timeline.settle(), now)
-	a.publisher, a.config = p, config
-	a.timeline.restart(config.SampleRate)
+	a.publisher, a.form = p, f
+	a.timeline.restart(f.Sound.Rate)
 	return former
 }
 
 // goesOn reports whether p is the current publisher already and sends what it sent: the
 // program before this one took it.
-func (a *path) goesOn(p *publisher, config mpeg4audio.AudioSpecificConfig) bool {
+func (a *path) goesOn(p *publisher, f form) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.publisher == p && a.config == config
+	return a.publisher == p && a.form == f
 }
 
 // leave ends the publisher's run, if it is still the current one. What it had
@@ -65,52 +69,38 @@ func (a *path) leave(p *publisher, now time.Time) {
 }
 
 // frames takes audio from p; false when another publisher has taken over.
-func (a *path) frames(p *publisher, arrived time.Time, pts time.Duration, frames [][]byte) (bool, error) {
+func (a *path) frames(p *publisher, arrived time.Time, pts time.Duration, frames []set) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.publisher != p {
-		return false, nil
+		return false
 	}
 	a.lastData = arrived
 	for _, piece := range a.timeline.push(arrived, pts, frames) {
-		if err := a.relay(piece, arrived); err != nil {
-			return true, err
-		}
+		a.relay(piece, arrived)
 	}
-	return true, nil
+	return true
 }
 
-func (a *path) relay(p piece, now time.Time) error {
+func (a *path) relay(p piece, now time.Time) {
 	if p.fresh {
 		a.endRun(nil, now)
 	}
 	if a.segmenter == nil {
-		s, err := newSegmenter(a.config, a.target, a.pts)
-		if err != nil {
-			return err
-		}
-		a.segmenter, a.pending = s, true
+		a.segmenter, a.pending = newSegmenter(a.form.Sound, a.target, a.pts), true
 	}
-	cuts, err := a.segmenter.write(p.at, p.frames)
-	a.publish(cuts, now)
-	return err
+	a.publish(a.segmenter.write(p.at, p.frames), now)
 }
 
 // endRun relays the last pieces and closes the run of segments.
 func (a *path) endRun(rest []piece, now time.Time) {
 	for _, p := range rest {
-		if err := a.relay(p, now); err != nil {
-			a.log.Warn("cannot relay the last audio of a run", "err", err)
-		}
+		a.relay(p, now)
 	}
 	if a.segmenter == nil {
 		return
 	}
-	cuts, err := a.segmenter.close()
-	if err != nil {
-		a.log.Warn("last segment of a run lost", "err", err)
-	}
-	a.publish(cuts, now)
+	a.publish(a.segmenter.close(), now)
 	a.pts = a.segmenter.end()
 	a.segmenter = nil
 }
@@ -125,14 +115,14 @@ func (a *path) publish(cuts []cut, now time.Time) {
 // pathState is what the path list shows of a path.
 type pathState struct {
 	source   *publisher
-	config   mpeg4audio.AudioSpecificConfig
+	form     form
 	lastData time.Time
 }
 
 func (a *path) state() pathState {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return pathState{source: a.publisher, config: a.config, lastData: a.lastData}
+	return pathState{source: a.publisher, form: a.form, lastData: a.lastData}
 }
 
 func (p *publisher) String() string { return fmt.Sprintf("%s (%s)", p.id, p.from) }

@@ -118,7 +118,7 @@ func (s *Server) mainItem(now time.Time) pathItem {
 		since := state.source.since.UTC()
 		item.Source = &pathPeer{Type: "mpegtsSource", ID: state.source.id}
 		item.Tracks = []string{"MPEG-4 Audio"}
-		item.Tracks2 = []pathTrack{audioTrackInfo("MPEG-4 Audio", state.config.SampleRate, int(state.config.ChannelConfig))}
+		item.Tracks2 = []pathTrack{audioTrackInfo("MPEG-4 Audio", state.form.Sound.Rate, state.form.Sound.Channels)}
 		item.setReady(now.Sub(state.lastData) <= fresh && !s.window.end().IsZero(), since)
 	}
 	ids, kinds := s.sessions.listening(now)

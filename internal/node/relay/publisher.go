@@ -25,7 +25,8 @@ type publisher struct {
 	since time.Time
 	conn  net.Conn
 	clock clock
-	shown bool // it has shown audio, and so was the current one
+	joins *joiner // nil: its audio is not known yet
+	shown bool    // it has shown audio, and so was the current one
 }
 
 // hangUp ends a connection, also where what holds on to it for another program has it
@@ -135,27 +136,33 @@ func (s *Server) read(p *publisher, source *tape) (err error) {
 	if err := reader.Initialize(); err != nil {
 		return fmt.Errorf("%w: %w", errNoAudio, err)
 	}
-	track, config, err := audioTrack(reader)
+	tracks, of, err := audioTracks(reader, len(s.window.renditions))
 	if err != nil {
 		return err
 	}
-	source.begins(track.PID)
-	if !s.path.goesOn(p, config) {
-		if former := s.path.take(p, config, time.Now()); former != nil && former != p {
+	source.begins(tracks)
+	f := form{Sound: of, Renditions: len(tracks)}
+	if !s.path.goesOn(p, f) || p.joins == nil {
+		p.joins = newJoiner(len(tracks))
+		if former := s.path.take(p, f, time.Now()); former != nil && former != p {
 			hangUp(former.conn)
 		}
-		s.log.Info("publisher connected", "publisher", p.String(), "rate", config.SampleRate, "channels", config.ChannelConfig)
+		s.log.Info("publisher connected", "publisher", p.String(), "rate", of.Rate, "channels", of.Channels, "renditions", len(tracks))
 	}
-	p.shown = true
+	p.shown, p.joins.frame = true, samplesSpan(samplesPerFrame, of.Rate)
 
-	reader.OnDataMPEG4Audio(track, func(pts int64, frames [][]byte) error {
-		at := p.clock.decode(pts)
-		current, err := s.path.frames(p, time.Now(), time.Duration(at)*time.Second/90000, frames)
-		if !current {
+	found := func(pts time.Duration, frames set) error {
+		if !s.path.frames(p, time.Now(), pts, []set{frames}) {
 			return errReplaced
 		}
-		return err
-	})
+		return nil
+	}
+	for i, track := range tracks {
+		reader.OnDataMPEG4Audio(track, func(pts int64, frames [][]byte) error {
+			at := p.clock.decode(pts)
+			return p.joins.push(i, ticks(at), frames, found)
+		})
+	}
 	for {
 		if err := reader.Read(); err != nil {
 			return err
@@ -163,13 +170,25 @@ func (s *Server) read(p *publisher, source *tape) (err error) {
 	}
 }
 
-func audioTrack(reader *mpegts.Reader) (*mpegts.Track, mpeg4audio.AudioSpecificConfig, error) {
+// audioTracks finds the renditions, the main one first: as many tracks of one sound as are
+// wanted, at most. A bridge of an older version sends one.
+func audioTracks(reader *mpegts.Reader, most int) (out []*mpegts.Track, of sound, err error) {
 	for _, track := range reader.Tracks() {
-		if audio, ok := track.Codec.(*codecs.MPEG4Audio); ok {
-			return track, audio.Config, nil
+		audio, ok := track.Codec.(*codecs.MPEG4Audio)
+		if !ok || audio.Config.Type != mpeg4audio.ObjectTypeAACLC || audio.Config.ChannelConfig < 1 || audio.Config.ChannelConfig > 7 {
+			continue
+		}
+		if len(out) == 0 {
+			of = soundOf(audio.Config)
+		}
+		if len(out) < most && soundOf(audio.Config) == of {
+			out = append(out, track)
 		}
 	}
-	return nil, mpeg4audio.AudioSpecificConfig{}, fmt.Errorf("%w: the MPEG-TS has no AAC track (ADTS)", errNoAudio)
+	if len(out) == 0 {
+		return nil, of, fmt.Errorf("%w: the MPEG-TS has no AAC-LC track (ADTS)", errNoAudio)
+	}
+	return out, of, nil
 }
 
 // clock tells the time of MPEG-TS, 33 bits that begin anew, as one that goes on.
@@ -184,6 +203,15 @@ func (c *clock) decode(pts int64) int64 {
 	c.last, c.at, c.begun = pts, c.base+c.decoder.Decode(pts), true
 	return c.at
 }
+
+// ticks is how long so many ticks of MPEG-TS last. A second times all that go by in 28 hours is
+// more than 64 bits hold.
+func ticks(n int64) time.Duration {
+	return time.Duration(n/clockRate)*time.Second + time.Duration(n%clockRate)*time.Second/clockRate
+}
+
+// clockRate is how many ticks a second has.
+const clockRate = 90_000
 
 // revive is the clock that another program told the time with.
 func (l legacyClock) revive() (c clock) {

@@ -64,6 +64,10 @@ type Options struct {
 	// StateDir holds the secret that signs session tokens.
 	StateDir string
 
+	// Renditions are the bitrates in kbit/s in which the bridge sends the same sound, the main
+	// one first; 256. What it sends more than that is left out.
+	Renditions []int
+
 	SegmentDuration  time.Duration // least length of a segment, whole seconds; 2 s
 	SegmentCount     int           // segments in the playlist, at least 3; 8
 	PublisherTimeout time.Duration // a publisher silent this long is closed; 10 s
@@ -102,6 +106,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	if len(o.Renditions) == 0 {
+		o.Renditions = []int{256}
+	}
 	setDefault(&o.SegmentDuration, 2*time.Second)
 	setDefault(&o.SegmentCount, 8)
 	setDefault(&o.PublisherTimeout, 10*time.Second)
@@ -145,6 +152,9 @@ func New(opts Options) (*Server, error) {
 	if opts.SegmentCount < 3 {
 		return nil, fmt.Errorf("configure relay: %d segments are too few: a live playlist needs at least 3 (RFC 8216, 6.2.2)", opts.SegmentCount)
 	}
+	if err := renditions(opts.Renditions).check(); err != nil {
+		return nil, fmt.Errorf("configure relay: %w", err)
+	}
 	if opts.SegmentDuration < time.Second || opts.SegmentDuration%time.Second != 0 {
 		return nil, fmt.Errorf("configure relay: segment duration %s must be a whole number of seconds", opts.SegmentDuration)
 	}
@@ -163,7 +173,7 @@ func New(opts Options) (*Server, error) {
 	}
 	now := time.Now()
 	s := &Server{opts: opts, ready: make(chan struct{}), bound: map[string]net.Addr{}}
-	s.output = newOutput(opts, newWindow(opts.SegmentDuration, opts.SegmentCount, era, now), secret, now)
+	s.output = newOutput(opts, newWindow(opts.Renditions, opts.SegmentDuration, opts.SegmentCount, era, now), secret, now)
 	s.stage = newStage(opts.StateDir, s.window, s.log)
 	s.fresh = func() bool {
 		end := s.window.end()

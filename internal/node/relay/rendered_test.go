@@ -15,26 +15,26 @@ import (
 // own session behind every URI.
 func TestAPlaylistIsRenderedOnceForAllListeners(t *testing.T) {
 	now := time.Now()
-	w := newWindow(2*time.Second, 4, 1, now)
-	if text, err := w.media("?session=a"); text != nil || err != nil {
+	w := newWindow(three(), 2*time.Second, 4, 1, now)
+	if text, err := w.text("?session=a"); text != nil || err != nil {
 		t.Fatalf("an empty window gave %q, %v", text, err)
 	}
 	for round := range 3 {
 		for i := range 4 {
-			w.add(cut{at: now.Add(time.Duration(4*round+i) * 2 * time.Second), duration: 2 * time.Second, data: []byte("audio")}, round > 0 && i == 0, now)
+			w.add(cut{at: now.Add(time.Duration(4*round+i) * 2 * time.Second), duration: 2 * time.Second, sound: soundOf(stereo), data: [][]byte{[]byte("audio"), []byte("less")}}, round > 0 && i == 0, now)
 		}
 		before := w.renders
-		plain, err := w.media("")
-		if err != nil || strings.Contains(string(plain), mark) || !strings.Contains(string(plain), fmt.Sprintf("seg%d.ts\n", w.sequence-1)) {
+		plain, err := w.text("")
+		if err != nil || strings.Contains(string(plain), mark) || !strings.Contains(string(plain), fmt.Sprintf("seg%d.m4s\n", w.sequence-1)) {
 			t.Fatalf("%q, %v", plain, err)
 		}
 		for i := range 100 {
 			suffix := fmt.Sprintf("?session=%d", i)
-			own, err := w.media(suffix)
-			if err != nil || strings.ReplaceAll(string(own), suffix, "") != string(plain) || strings.Count(string(own), ".ts"+suffix+"\n") != len(w.listed) {
+			own, err := w.text(suffix)
+			if err != nil || strings.ReplaceAll(string(own), suffix, "") != string(plain) || strings.Count(string(own), ".m4s"+suffix+"\n") != len(w.listed) {
 				t.Fatalf("listener %d: %q, %v", i, own, err)
 			}
-			if master, err := w.master(suffix); err != nil || !strings.Contains(string(master), "\n"+mediaName+suffix+"\n") {
+			if master, err := w.masterText(suffix); err != nil || !strings.Contains(string(master), "\n"+mediaName+suffix+"\n") {
 				t.Fatalf("listener %d: %q, %v", i, master, err)
 			}
 		}
@@ -62,10 +62,10 @@ func TestASegmentIsWrittenWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	audio := strings.Repeat("audio of a segment ", 5000)
-	s.window.add(cut{at: time.Now(), duration: 2 * time.Second, data: []byte(audio)}, false, time.Now())
+	s.window.add(cut{at: time.Now(), duration: 2 * time.Second, sound: soundOf(stereo), data: [][]byte{[]byte(audio)}}, false, time.Now())
 	token, _ := s.sessions.begin(time.Now(), nil)
 	ask := func(method, part string) *writes {
-		r := httptest.NewRequest(method, fmt.Sprintf("/main/seg%d.ts?session=%s", s.window.sequence-1, token), nil)
+		r := httptest.NewRequest(method, fmt.Sprintf("/main/seg%d.m4s?session=%s", s.window.sequence-1, token), nil)
 		if part != "" {
 			r.Header.Set("Range", part)
 		}
@@ -108,4 +108,21 @@ func TestAnotherSignatureIsNotTheSession(t *testing.T) {
 	if !table.touch(token, now, nil) || count(table.listening(now)) != 1 {
 		t.Error("the session itself is gone")
 	}
+}
+
+// text is the media playlist of the main rendition as a listener of a session gets it.
+func (w *window) text(suffix string) ([]byte, error) {
+	list := w.media(0)
+	if list == nil {
+		return nil, nil
+	}
+	return list.with(suffix), nil
+}
+
+func (w *window) masterText(suffix string) ([]byte, error) {
+	list, err := w.master(noRendition)
+	if err != nil {
+		return nil, err
+	}
+	return list.with(suffix), nil
 }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"maps"
 	"slices"
+
+	"github.com/bluenviron/mediacommon/v2/pkg/formats/mpegts"
 )
 
 // tape hands MPEG-TS to a parser, packet by packet, and remembers what the parser has not
@@ -17,11 +20,11 @@ type tape struct {
 
 	begun bool   // the parser knows what is in the stream
 	head  []byte // all that was handed on before it did
-	pid   uint16 // of the audio
 
-	pat, pmt   []byte // the newest tables, where each is one packet
-	pmtPID     uint16
-	unfinished []byte // packets of the PES packet that is not whole yet
+	pat, pmt []byte // the newest tables, where each is one packet
+	pmtPID   uint16
+	// unfinished are the packets of the PES packet of a rendition that is not whole yet, by PID.
+	unfinished map[uint16][]byte
 }
 
 const (
@@ -69,10 +72,13 @@ func (t *tape) align() {
 	t.ahead = t.ahead[:0]
 }
 
-// begins notes that the parser knows the stream: its audio has this PID. What it was handed
+// begins notes that the parser knows the stream, and where its audio is. What it was handed
 // until now it goes through once more before it reads on.
-func (t *tape) begins(pid uint16) {
-	t.begun, t.pid = true, pid
+func (t *tape) begins(tracks []*mpegts.Track) {
+	t.begun, t.unfinished = true, map[uint16][]byte{}
+	for _, track := range tracks {
+		t.unfinished[track.PID] = nil
+	}
 	for head := t.head; len(head) >= packetSize; head = head[packetSize:] {
 		t.note(packet(head[:packetSize]))
 	}
@@ -87,24 +93,31 @@ func (t *tape) note(p packet) {
 	switch pid := p.pid(); {
 	case pid == 0 && p.starts():
 		t.pat, t.pmtPID = bytes.Clone(p), programMap(p.payload())
-	case pid == t.pid:
-		t.noteAudio(p)
+	case t.hears(pid):
+		t.unfinished[pid] = noteAudio(t.unfinished[pid], p)
 	case pid != 0 && pid == t.pmtPID && p.starts():
 		t.pmt = bytes.Clone(p)
 	}
 }
 
-func (t *tape) noteAudio(p packet) {
+func (t *tape) hears(pid uint16) bool {
+	_, ours := t.unfinished[pid]
+	return ours
+}
+
+// noteAudio returns what is not whole with one more packet.
+func noteAudio(unfinished []byte, p packet) []byte {
 	switch {
 	case p.starts():
-		t.unfinished = t.unfinished[:0]
-	case len(t.unfinished) == 0:
-		return // the rest of one whose beginning was lost
+		unfinished = unfinished[:0]
+	case len(unfinished) == 0:
+		return nil // the rest of one whose beginning was lost
 	}
-	t.unfinished = append(t.unfinished, p...)
-	if whole(t.unfinished) || len(t.unfinished) > maxUnfinished {
-		t.unfinished = t.unfinished[:0]
+	unfinished = append(unfinished, p...)
+	if whole(unfinished) || len(unfinished) > maxUnfinished {
+		return unfinished[:0]
 	}
+	return unfinished
 }
 
 // left is what another parser must be given before what comes next.
@@ -112,7 +125,11 @@ func (t *tape) left() []byte {
 	if !t.begun {
 		return slices.Concat(t.head, t.ahead)
 	}
-	return slices.Concat(t.pat, t.pmt, t.unfinished, t.ahead)
+	out := slices.Concat(t.pat, t.pmt)
+	for _, pid := range slices.Sorted(maps.Keys(t.unfinished)) {
+		out = append(out, t.unfinished[pid]...)
+	}
+	return append(out, t.ahead...)
 }
 
 // whole reports whether packets hold a whole PES packet. One that does not say its length

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/bluenviron/mediacommon/v2/pkg/formats/mpegts"
 	"github.com/bluenviron/mediacommon/v2/pkg/formats/mpegts/codecs"
@@ -46,7 +45,7 @@ func (h *heardFrames) parse(t *tape, c *clock) error {
 		return err
 	}
 	track := reader.Tracks()[0]
-	t.begins(track.PID)
+	t.begins(reader.Tracks())
 	reader.OnDataMPEG4Audio(track, func(pts int64, frames [][]byte) error {
 		h.times, h.counts = append(h.times, c.decode(pts)), append(h.counts, len(frames))
 		for _, f := range frames {
@@ -158,42 +157,4 @@ func TestATapeRemembersOnePacketOfAudioAtMost(t *testing.T) {
 	if n := len(read.left()); n > 40*packetSize {
 		t.Errorf("%d bytes of %d", n, len(stream))
 	}
-}
-
-func TestContinuityCountersGoOnOverMuxers(t *testing.T) {
-	counters := continuity{}
-	var before map[uint16]byte
-	for range 3 { // each muxer counts from the beginning
-		s, err := newSegmenter(stereo, time.Second, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.numbers = counters
-		cuts, err := s.write(noon, frames())
-		if err != nil || len(cuts) > 0 {
-			t.Fatal(cuts, err)
-		}
-		if cuts, err = s.close(); err != nil || len(cuts) != 1 {
-			t.Fatal(cuts, err)
-		}
-		before = countersGoOn(t, before, cuts[0].data)
-	}
-	if len(before) != 3 {
-		t.Errorf("%d PIDs, want the two tables and the audio", len(before))
-	}
-}
-
-// countersGoOn fails where a packet of a segment does not follow the one before it.
-func countersGoOn(t interface{ Fatalf(string, ...any) }, last map[uint16]byte, segment []byte) map[uint16]byte {
-	if last == nil {
-		last = map[uint16]byte{}
-	}
-	for one := range slices.Chunk(segment, packetSize) {
-		p := packet(one)
-		if was, known := last[p.pid()]; known && p.carries() && p[3]&0x0f != (was+1)&0x0f {
-			t.Fatalf("packet %d of PID %d after %d", p[3]&0x0f, p.pid(), was)
-		}
-		last[p.pid()] = p[3] & 0x0f
-	}
-	return last
 }

@@ -41,9 +41,9 @@ const (
 	samplesPerFrame = 1024 // AAC-LC, ISO/IEC 14496-3
 )
 
-// piece is a few frames with the time of day of the first.
+// piece is a few frames, in each rendition, with the time of day of the first.
 type piece struct {
-	frames [][]byte
+	frames []set
 	at     time.Time
 	fresh  bool // a break lies before it
 }
@@ -60,7 +60,7 @@ type timeline struct {
 	arrived time.Time // when frames last came
 	end     time.Time // of the last frame relayed; zero before the first
 
-	held      [][]byte
+	held      []set
 	heldSince time.Time
 	best      time.Time // earliest estimate of when held[0] was on air
 	improved  time.Time // when the estimate last became better
@@ -76,7 +76,7 @@ func (t *timeline) restart(rate int) {
 }
 
 // push takes frames with their presentation time and returns what is settled.
-func (t *timeline) push(arrived time.Time, pts time.Duration, frames [][]byte) []piece {
+func (t *timeline) push(arrived time.Time, pts time.Duration, frames []set) []piece {
 	var out []piece
 	if jump := pts - t.nextPTS; t.nextPTS >= 0 && (jump > maxJump || jump < -maxJump) {
 		out = t.settle()
@@ -118,7 +118,7 @@ func (t *timeline) slew(arrived time.Time, lag time.Duration) {
 	}
 }
 
-func (t *timeline) hold(arrived time.Time, frames [][]byte) {
+func (t *timeline) hold(arrived time.Time, frames []set) {
 	first := len(t.held) == 0
 	t.held = append(t.held, frames...)
 	estimate := arrived.Add(-t.duration(len(t.held)))
@@ -153,7 +153,7 @@ func (t *timeline) settle() []piece {
 }
 
 // emit gives frames their time and drops those that were relayed before.
-func (t *timeline) emit(frames [][]byte) []piece {
+func (t *timeline) emit(frames []set) []piece {
 	half := t.span(samplesPerFrame / 2)
 	for t.trim && len(frames) > 0 && t.at().Before(t.end.Add(-half)) {
 		frames = frames[1:]
@@ -176,7 +176,7 @@ func (t *timeline) duration(frames int) time.Duration { return t.span(int64(fram
 
 func (t *timeline) span(samples int64) time.Duration { return samplesSpan(samples, t.rate) }
 
-// samplesSpan is how long samples last, rounded down as gohlslib does.
+// samplesSpan is how long samples last, rounded down.
 func samplesSpan(samples int64, rate int) time.Duration {
 	n := int64(rate)
 	return time.Duration(samples/n)*time.Second + time.Duration(samples%n*int64(time.Second)/n)

@@ -23,7 +23,7 @@ func newFeeder() *feeder {
 }
 
 func (f *feeder) send(arrived time.Time, frames int) {
-	f.pieces = append(f.pieces, f.line.push(arrived, f.pts, make([][]byte, frames))...)
+	f.pieces = append(f.pieces, f.line.push(arrived, f.pts, make([]set, frames))...)
 	f.pts += f.line.duration(frames)
 }
 

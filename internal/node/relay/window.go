@@ -17,10 +17,10 @@ import (
 
 const (
 	masterName = "index.m3u8"
-	mediaName  = "main_stream.m3u8"
+	mediaName  = "main_stream.m3u8" // of the main rendition
 )
 
-// segment is one segment listeners can fetch.
+// segment is one segment listeners can fetch, in each rendition.
 type segment struct {
 	cut
 	sequence      int  // EXT-X-MEDIA-SEQUENCE number
@@ -31,28 +31,30 @@ type segment struct {
 
 func (s *segment) end() time.Time { return s.at.Add(s.duration) }
 
-func (s *segment) name() string { return fmt.Sprintf("seg%d.ts", s.sequence) }
-
 // window is the sliding part of the stream that listeners see: the playlist's
 // segments and those that left it a short while ago.
 type window struct {
 	target time.Duration
 	count  int
 
-	mu       sync.RWMutex
-	listed   []*segment
-	retired  []*segment
-	byName   map[string]*segment
-	sequence int // of the next segment
-	era      int
-	broken   bool // a break lies before the next segment, whatever is there
-	total    uint64
-	breaks   uint64
-	longest  time.Duration // of all playlists so far
-	renders  int           // playlists rendered
+	mu         sync.RWMutex
+	renditions renditions
+	listed     []*segment
+	retired    []*segment
+	byNumber   map[int]*segment
+	heads      map[string][]byte // of all sounds so far, which are few
+	sequence   int               // of the next segment
+	era        int
+	broken     bool // a break lies before the next segment, whatever is there
+	total      uint64
+	breaks     uint64
+	longest    time.Duration // of all playlists so far
+	renders    int           // playlists rendered
 
-	// The playlists of this state; nil until somebody asks for them.
-	shownMedia, shownMaster atomic.Pointer[rendered]
+	// The playlists of this state, by rendition; nil until somebody asks for them. The last
+	// master playlist is that of all renditions.
+	shownMedia  [mostRenditions]atomic.Pointer[rendered]
+	shownMaster [mostRenditions + 1]atomic.Pointer[rendered]
 }
 
 // sequenceEpoch is subtracted from the time of day to number segments.
@@ -64,8 +66,8 @@ const sequenceEpoch = 1704067200 // 2024-01-01
 // (RFC 8216, 6.2.2). The discontinuity sequence starts at era: it must be above
 // all before a restart as well, but small, since players keep a list of that
 // length (hls.js walks it at every load of the playlist).
-func newWindow(target time.Duration, count int, era int, now time.Time) *window {
-	return &window{target: target, count: count, byName: map[string]*segment{}, sequence: numberOf(now), era: era}
+func newWindow(of renditions, target time.Duration, count int, era int, now time.Time) *window {
+	return &window{renditions: of, target: target, count: count, byNumber: map[int]*segment{}, heads: map[string][]byte{}, sequence: numberOf(now), era: era}
 }
 
 // numberOf is the number of a segment that a relay begins with.
@@ -95,7 +97,7 @@ func nextEra(dir string) (int, error) {
 }
 
 // targetDuration is EXT-X-TARGETDURATION. It never changes (RFC 8216, 6.2.1);
-// a segment exceeds the target by less than one write of frames.
+// a segment exceeds the target by less than a frame.
 func (w *window) targetDuration() int {
 	return int(math.Round((w.target + 250*time.Millisecond).Seconds()))
 }
@@ -107,8 +109,7 @@ func (w *window) add(c cut, afterBreak bool, now time.Time) {
 	defer w.mu.Unlock()
 	w.list(c, afterBreak)
 	w.retire(now)
-	w.shownMedia.Store(nil)
-	w.shownMaster.Store(nil)
+	w.moved()
 }
 
 func (w *window) list(c cut, afterBreak bool) {
@@ -123,7 +124,25 @@ func (w *window) list(c cut, afterBreak bool) {
 	w.sequence++
 	w.total++
 	w.listed = append(w.listed, s)
-	w.byName[s.name()] = s
+	w.hold(s)
+}
+
+// hold has a segment be found.
+func (w *window) hold(s *segment) {
+	w.byNumber[s.sequence] = s
+	if name := s.sound.head(); w.heads[name] == nil {
+		w.heads[name] = s.sound.header()
+	}
+}
+
+// moved has the playlists be rendered anew.
+func (w *window) moved() {
+	for i := range w.shownMedia {
+		w.shownMedia[i].Store(nil)
+	}
+	for i := range w.shownMaster {
+		w.shownMaster[i].Store(nil)
+	}
 }
 
 // takeAir begins the list anew at a number, behind a break: see Air. What was cut within the
@@ -147,22 +166,21 @@ func (w *window) takeAir(floor int, now time.Time) {
 		w.retired = append(w.retired, old)
 	}
 	w.expire(now)
-	w.shownMedia.Store(nil)
-	w.shownMaster.Store(nil)
+	w.moved()
 }
 
 // show makes a list of consecutive segments the playlist: as it is at another relay.
-func (w *window) show(target time.Duration, list []*segment, now time.Time) {
+func (w *window) show(in renditions, target time.Duration, list []*segment, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.target, w.longest = target, max(w.longest, w.length())
+	w.renditions, w.target, w.longest = in, target, max(w.longest, w.length())
 	listed := map[*segment]bool{}
 	for _, s := range list {
 		listed[s] = true
-		if w.byName[s.name()] == s {
+		if w.byNumber[s.sequence] == s {
 			continue
 		}
-		w.byName[s.name()] = s
+		w.hold(s)
 		w.total++
 		if s.discontinuity {
 			w.breaks++
@@ -177,8 +195,7 @@ func (w *window) show(target time.Duration, list []*segment, now time.Time) {
 	w.listed = list
 	w.sequence = list[len(list)-1].sequence + 1
 	w.expire(now)
-	w.shownMedia.Store(nil)
-	w.shownMaster.Store(nil)
+	w.moved()
 }
 
 // retire moves the oldest segments out of the playlist, and forgets those that
@@ -201,7 +218,9 @@ func (w *window) retire(now time.Time) {
 // expire forgets what left the playlist long enough ago.
 func (w *window) expire(now time.Time) {
 	for len(w.retired) > 0 && now.After(w.retired[0].until) {
-		delete(w.byName, w.retired[0].name())
+		if old := w.retired[0]; w.byNumber[old.sequence] == old { // else it was replaced: see show
+			delete(w.byNumber, old.sequence)
+		}
 		w.retired = w.retired[1:]
 	}
 }
@@ -214,11 +233,35 @@ func (w *window) length() time.Duration {
 	return sum
 }
 
-// segment finds a segment by its file name, nil when it is not there.
-func (w *window) segment(name string) *segment {
+// segment finds a segment by its number, nil when it is not there.
+func (w *window) segment(number int) *segment {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return w.byName[name]
+	return w.byNumber[number]
+}
+
+// file finds the sound of a segment or the header of a run by the name that playlists give it;
+// nil: it is not there.
+func (w *window) file(name string) []byte {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	number, rendition, ok := w.renditions.ofSegment(name)
+	if !ok {
+		return w.heads[name]
+	}
+	if s := w.byNumber[number]; s != nil && rendition < len(s.data) {
+		return s.data[rendition]
+	}
+	return nil
+}
+
+// whole are the renditions that every listed segment has. The caller holds mu.
+func (w *window) whole() renditions {
+	n := len(w.renditions)
+	for _, s := range w.listed {
+		n = min(n, len(s.data))
+	}
+	return w.renditions[:n]
 }
 
 // next is the number of the next segment.
@@ -238,15 +281,15 @@ func (w *window) end() time.Time {
 	return w.listed[len(w.listed)-1].end()
 }
 
-// media is the media playlist; query, when not empty, is put behind every URI. It is
-// nil while there is no segment. The bytes are shared and must not be changed.
-func (w *window) media(query string) ([]byte, error) {
-	return w.playlist(&w.shownMedia, w.renderMedia, query)
+// media is the media playlist of a rendition; nil while there is no segment of it.
+func (w *window) media(rendition int) *rendered {
+	list, _ := w.playlist(&w.shownMedia[rendition], func() (*rendered, error) { return w.renderMedia(rendition), nil })
+	return list
 }
 
 // playlist returns what shown holds, and renders it first if the window has moved
 // since: every listener asks for the same list.
-func (w *window) playlist(shown *atomic.Pointer[rendered], render func() (*rendered, error), query string) ([]byte, error) {
+func (w *window) playlist(shown *atomic.Pointer[rendered], render func() (*rendered, error)) (*rendered, error) {
 	list := shown.Load()
 	if list == nil {
 		w.mu.Lock()
@@ -260,44 +303,47 @@ func (w *window) playlist(shown *atomic.Pointer[rendered], render func() (*rende
 			w.renders++
 		}
 	}
-	return list.with(query), nil
+	return list, nil
 }
 
-func (w *window) renderMedia() (*rendered, error) {
-	if len(w.listed) == 0 {
-		return nil, nil
+func (w *window) renderMedia(rendition int) *rendered {
+	if len(w.listed) == 0 || rendition >= len(w.whole()) {
+		return nil
 	}
-	head := w.listed[0]
-	era := head.era
-	if head.discontinuity {
-		era-- // the tag itself is still in the list and counts from there
+	return render(writeList(w.listed, w.targetDuration(), func(s *segment) string { return w.renditions.segment(s.sequence, rendition) }))
+}
+
+// master is the master playlist that names the media playlist of one rendition, or of each
+// where none is chosen (noRendition).
+func (w *window) master(chosen int) (*rendered, error) {
+	at := chosen
+	if chosen == noRendition {
+		at = mostRenditions
 	}
-	list := playlist.Media{
-		Version:               3,
-		IndependentSegments:   true,
-		TargetDuration:        w.targetDuration(),
-		MediaSequence:         head.sequence,
-		DiscontinuitySequence: &era,
+	return w.playlist(&w.shownMaster[at], func() (*rendered, error) { return w.renderMaster(chosen) })
+}
+
+func (w *window) renderMaster(chosen int) (*rendered, error) {
+	list := playlist.Multivariant{Version: listVersion, IndependentSegments: true}
+	for i := range w.whole() {
+		if chosen == noRendition || i == chosen {
+			list.Variants = append(list.Variants, w.variant(i))
+		}
 	}
-	for _, s := range w.listed {
-		at := s.at.UTC()
-		list.Segments = append(list.Segments, &playlist.MediaSegment{
-			Discontinuity: s.discontinuity, DateTime: &at, Duration: s.duration, URI: s.name() + mark,
-		})
+	if len(list.Variants) == 0 { // what was chosen is not there now
+		list.Variants = append(list.Variants, w.variant(0))
 	}
 	text, err := list.Marshal()
 	return render(text), err
 }
 
-// master is the master playlist that names the one media playlist.
-func (w *window) master(query string) ([]byte, error) {
-	return w.playlist(&w.shownMaster, w.renderMaster, query)
-}
-
-func (w *window) renderMaster() (*rendered, error) {
+func (w *window) variant(rendition int) *playlist.MultivariantVariant {
 	var peak, bits float64
 	for _, s := range w.listed {
-		size := float64(8 * len(s.data))
+		if rendition >= len(s.data) {
+			continue
+		}
+		size := float64(8 * len(s.data[rendition]))
 		bits += size
 		// The rate of a cut-off segment of some milliseconds says nothing.
 		if s.duration >= w.target {
@@ -305,16 +351,35 @@ func (w *window) renderMaster() (*rendered, error) {
 		}
 	}
 	average := int(bits / max(w.length().Seconds(), 0.001))
-	list := playlist.Multivariant{
-		Version:             3,
-		IndependentSegments: true,
-		Variants: []*playlist.MultivariantVariant{{
-			Bandwidth:        max(int(peak), average, 1),
-			AverageBandwidth: &average,
-			Codecs:           []string{"mp4a.40.2"},
-			URI:              mediaName + mark,
-		}},
+	// Of silence there are as few bits in each rendition. A player that came then would take all
+	// for the same, and later choose what its network cannot carry.
+	peak = max(peak, float64(1000*w.renditions[rendition]))
+	return &playlist.MultivariantVariant{
+		Bandwidth:        max(int(peak), average),
+		AverageBandwidth: &average,
+		Codecs:           []string{"mp4a.40.2"},
+		URI:              w.renditions.media(rendition) + mark,
 	}
-	text, err := list.Marshal()
-	return render(text), err
+}
+
+// shown are the renditions that can be listened to.
+func (w *window) shown() renditions {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.whole()
+}
+
+// chosen is the rendition that a listener asks for by its bitrate; noRendition where there is
+// none.
+func (w *window) chosen(kbps string) int {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.renditions.chosen(kbps)
+}
+
+// ofMedia is the rendition that has the media playlist of a name.
+func (w *window) ofMedia(name string) (int, bool) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.renditions.ofMedia(name)
 }

@@ -2,7 +2,7 @@
 // figures of one edge, as test/bench/hls -edge measures them, and a day's curve of
 // listeners, minute by minute.
 //
-//	go run ./test/bench/sizing -kbits 323 -processor 18000 -line 1000 -machine 8 -traffic 1
+//	go run ./test/bench/sizing -kbits 259 -processor 18000 -line 1000 -machine 8 -traffic 1
 //
 // An edge is full at the least of what its processors, its line and its memory carry, and
 // no more than a share of that is used, so that the others carry one that dies at the peak.
@@ -17,6 +17,7 @@ import (
 
 type figures struct {
 	kbits      float64 // to one listener
+	whole      float64 // kbit/s to an edge, which fetches every rendition
 	processor  float64 // listeners that one processor serves, in the clear
 	tls        float64 // how much more a listener takes over TLS
 	processors float64
@@ -40,7 +41,8 @@ func main() {
 		value float64
 		what  string
 	}{
-		{&f.kbits, "kbits", 323, "kbit/s to one listener: the rate of the audio, 256, times 1.26 for MPEG-TS and playlists"},
+		{&f.kbits, "kbits", 259, "kbit/s to one listener: the rate of the audio, 256, times 1.01 for packing and playlists"},
+		{&f.whole, "whole", 456, "kbit/s to an edge: all renditions, 256, 128 and 64, with their packing"},
 		{&f.processor, "processor", 18_000, "listeners that one processor serves, as test/bench/hls -edge prints them"},
 		{&f.tls, "tls", 2, "how much more a listener takes over TLS; assumed, not measured"},
 		{&f.processors, "processors", 2, "processors of an edge"},
@@ -95,7 +97,7 @@ func (f figures) print() error {
 		tb := f.month(most)
 		machines, traffic := edges*f.machine, tb*f.traffic
 		fmt.Printf("%10.0f %6.0f %12.2f %16.1f %11.1f %13.0f%% %10.0f %10.0f %12.4f\n",
-			most, edges, most*f.kbits/1e6, edges*f.kbits/1000, tb, 100*most/(edges-1)/n, machines, traffic, (machines+traffic)/most)
+			most, edges, most*f.kbits/1e6, edges*f.whole/1000, tb, 100*most/(edges-1)/n, machines, traffic, (machines+traffic)/most)
 	}
 	return nil
 }
