@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onmounts"
 	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/rekey"
 	"github.com/athir-radio/athir/internal/app/role"
@@ -77,7 +78,8 @@ type node struct {
 	gauge    *strain.Gauge
 	versions role.Versions
 	ear      *output.Ear // nil where nothing listens
-	id       string      // file.Place of the node's lock: tells it from every other node
+	mounts   onmounts.Node
+	id       string // file.Place of the node's lock: tells it from every other node
 	part     atomic.Pointer[onnode.Part]
 	bridged  atomic.Pointer[time.Time] // when the bridge was last started, by both clocks: the wall clock may be set back
 }
@@ -95,6 +97,7 @@ func newNode(r role.Role) (*node, error) {
 			Listening: func() bool { return listening(cfg.Ports.Icecast) == nil }, Level: cfg.Guard.LevelDBFS,
 		})
 	}
+	n.mounts = onmounts.Open(cfg, log, r.Handover, func(ctx context.Context) error { return icecast.OnAir(ctx, n.http, icecastOptions(cfg)) })
 	behind := &n.rtmp
 	if cfg.HLS.MediaMTX != "" {
 		behind = &n.mtxAPI
@@ -137,7 +140,8 @@ func (n *node) programs(withControl bool) []supervise.Program {
 	}
 	player := n.ownRole(programPlayer, n.cfg.Ports.Player, front.LivePath)
 	player.Delay = playerDelay
-	return append(out, n.bridge(), n.ownRole(programChat, n.cfg.Ports.Chat, front.LivePath), player, n.livePart(doors.Desk, n.playsRTMP()...), n.livePart(doors.WHIP))
+	out = append(append(out, n.bridge()), n.mounts.Programs()...)
+	return append(out, n.ownRole(programChat, n.cfg.Ports.Chat, front.LivePath), player, n.livePart(doors.Desk, n.playsRTMP()...), n.livePart(doors.WHIP))
 }
 
 // livePart runs one of the live processes, which answers on a socket of its own.
@@ -171,7 +175,8 @@ func (n *node) roleOf(part string, nice int, answers func(context.Context) error
 
 func icecastOptions(cfg *config.Config) icecast.Options {
 	return icecast.Options{
-		Dir: cfg.NodeDir(), Bind: cfg.Bind, Port: cfg.Ports.Icecast, Valid: cfg.Secret(config.SourcePassword).Valid,
+		Beside: onmounts.Beside(cfg),
+		Dir:    cfg.NodeDir(), Bind: cfg.Bind, Port: cfg.Ports.Icecast, Valid: cfg.Secret(config.SourcePassword).Valid,
 		MaxClients: cfg.Icecast.MaxClients, Station: cfg.Name,
 	}
 }
@@ -274,6 +279,7 @@ func (n *node) relayOptions() relay.Options {
 		HLSAddress: n.cfg.Public(n.cfg.Ports.HLS), PathsAddress: net.JoinHostPort(n.cfg.Inner(), strconv.Itoa(n.cfg.Ports.Paths)),
 		PublishAddress: n.unix(publishSocket), HookAddress: n.unix(hookSocket), StatAddress: n.unix(statSocket),
 		SourcePassword: n.cfg.Secret(config.SourcePassword), StateDir: n.cfg.NodeDir(),
+		Renditions:      n.cfg.HLS.Renditions,
 		SegmentDuration: time.Duration(n.cfg.HLS.SegmentSeconds) * time.Second,
 		SegmentCount:    n.cfg.HLS.Segments, Log: n.log, Uncounted: !n.cfg.HLS.Sessions, Edge: n.cfg.AdmitsEdge, Front: n.cfg.BusAdmitsToken,
 		Bound: doors.NewBound(n.cfg, n.log).Listener,
@@ -333,7 +339,7 @@ func (n *node) bridge() supervise.Program {
 	progress := &bridge.Progress{}
 	o := bridge.Options{
 		Source: "http://" + config.Local(n.cfg.Ports.Icecast) + "/" + station.MainChannel,
-		Target: n.unix(publishSocket), Progress: progress, SampleRate: bridgeRate,
+		Target: n.unix(publishSocket), Progress: progress, SampleRate: bridgeRate, Renditions: n.cfg.HLS.Renditions,
 	}
 	known := o.Target
 	if n.cfg.HLS.MediaMTX != "" {
@@ -354,6 +360,15 @@ func (n *node) bridge() supervise.Program {
 		Adopt: func() proc.Spec {
 			spec, _ := bridge.Spec(o) // it was fine when the bridge began
 			return spec
+		},
+		Renew: func(ctx context.Context, pid int) string {
+			select {
+			case <-n.role.Handover.Settled(): // before, this version may give way to the older one
+				spec, _ := bridge.Spec(o) // see Adopt
+				return bridge.Renew(pid, spec)
+			case <-ctx.Done():
+				return ""
+			}
 		},
 		Watchdog: &supervise.Watchdog{
 			Every: bridgeWatchdog, Find: lookalikes("ffmpeg", known), Mute: true,

@@ -57,7 +57,16 @@ func printScreen(out io.Writer, cfg *config.Config, onAir time.Duration) {
 %s
 `, rule, cfg.Name, since,
 		at(cfg.Ports.Player, "/"), at(cfg.Ports.Control, "/studio"), at(cfg.Ports.Control, "/stream"),
-		at(cfg.Ports.Icecast, "/main"), at(cfg.Ports.Player, front.HLSPrefix+"main/index.m3u8"),
+		at(cfg.Ports.Icecast, "/main")+besides(cfg), at(cfg.Ports.Player, front.HLSPrefix+"main/index.m3u8"),
 		warning,
 		cfg.File(), cfg.MediaDir(), rule)
+}
+
+// besides names the mounts beside the main one.
+func besides(cfg *config.Config) (text string) {
+	all, _ := cfg.Icecast.Beside() // the settings were validated
+	for _, m := range all {
+		text += ", ." + m.Codec
+	}
+	return text
 }

@@ -49,7 +49,7 @@ func mayBeEmpty(key string, usual any) bool {
 	switch key {
 	case "bulletin.headlines", "chat.welcome":
 		return true
-	case "sync_token", "source_password", "chat.rooms", "requests.categories":
+	case "sync_token", "source_password", "chat.rooms", "requests.categories", "hls.renditions":
 		return false
 	}
 	return isList(usual) || usual == ""

@@ -83,6 +83,8 @@ type Playout struct {
 // Icecast configures the streaming server.
 type Icecast struct {
 	MaxClients int `koanf:"max_clients"`
+	// Mounts are those beside the main one, codec=kbit/s; see Beside.
+	Mounts []string `koanf:"mounts"`
 }
 
 // Stream configures the /stream fan-out.
@@ -94,8 +96,10 @@ type Stream struct {
 
 // HLS configures bridge and relay.
 type HLS struct {
-	SegmentSeconds int `koanf:"segment_seconds"`
-	Segments       int `koanf:"segments"`
+	// Renditions are bitrates in kbit/s, the main one first.
+	Renditions     []int `koanf:"renditions"`
+	SegmentSeconds int   `koanf:"segment_seconds"`
+	Segments       int   `koanf:"segments"`
 	// Sessions counts listeners; without, all get the same and nobody is counted.
 	Sessions bool `koanf:"sessions"`
 	// Relay is host:port of the station's relays, for an edge on another machine.

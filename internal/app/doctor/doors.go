@@ -28,15 +28,19 @@ func doorsOf(cfg *config.Config) []door {
 	if cfg.Live.TLSCert != "" {
 		whip = "https" + whip[len("http"):]
 	}
-	return []door{
+	icecast := []door{{"door icecast", at(cfg.Ports.Icecast, "/"+station.MainChannel), "ports.icecast", "node"}}
+	beside, _ := cfg.Icecast.Beside() // the settings were validated
+	for _, m := range beside {
+		icecast = append(icecast, door{"door " + m.Codec, at(cfg.Ports.Icecast, "/"+station.MainChannel+"."+m.Codec), "icecast.mounts", "node"})
+	}
+	return append([]door{
 		{"door control", at(cfg.Ports.Control, "/ping"), "ports.control", "control"},
 		{"door stream", at(cfg.Ports.Control, "/stream"), "ports.control", "control"},
-		{"door icecast", at(cfg.Ports.Icecast, "/"+station.MainChannel), "ports.icecast", "node"},
 		{"door player", at(cfg.Ports.Player, "/"), "ports.player", "node"},
 		{"door hls", at(cfg.Ports.Player, playlist), "ports.player", "node"},
 		{"door chat", at(cfg.Ports.Chat, front.LivePath), "ports.chat", "node"},
 		{"door whip", whip, "ports.whip", "node"},
-	}
+	}, icecast...)
 }
 
 func (o Options) doorChecks(now alive) (out []check) {

@@ -56,8 +56,10 @@ type Options struct {
 	Auth string
 	// Mount is "main" when empty; without its slash.
 	Mount string
-	// MaxClients bounds the listeners of the mount; 1000 when zero.
+	// MaxClients bounds the listeners of all mounts; 1000 when zero.
 	MaxClients int
+	// Beside are the mounts of the same sound beside the main one.
+	Beside []Beside
 	// Hostname is told to listeners in playlists; the loopback
 	// address when empty.
 	Hostname string
@@ -69,6 +71,25 @@ type Options struct {
 	// RunAs is the user the server runs as where this process is root, which
 	// Icecast refuses to be; "icecast2" or else "nobody" when empty.
 	RunAs string
+}
+
+// Beside is a mount of the same sound in another format. It is named as the main one, with the
+// format behind a dot.
+type Beside struct {
+	Format string // "mp3"
+	Kbps   int
+}
+
+// Path of a mount beside the main one: "/main.mp3".
+func (o Options) Path(b Beside) string { return o.mount() + "." + b.Format }
+
+// mounts are all that listeners may be on.
+func (o Options) mounts() []string {
+	all := []string{o.mount(), o.StandbyMount()}
+	for _, b := range o.Beside {
+		all = append(all, o.Path(b))
+	}
+	return all
 }
 
 // config is the path of the configuration.
@@ -142,6 +163,7 @@ func Render(o Options) ([]byte, error) {
 	var out bytes.Buffer
 	err = t.Execute(&out, map[string]any{
 		"O": o, "Mount": o.mount(), "Standby": o.StandbyMount(), "Admin": admin(o.current()),
+		"Beside": o.beside(), "Sources": sources + 2*len(o.Beside),
 		"Source": o.source(), "Listeners": o.listeners() + slack, "Clients": o.clients(), "Hostname": cmp.Or(o.Hostname, "127.0.0.1"),
 		"WebRoot": cmp.Or(o.WebRoot, "/usr/share/icecast2/web"), "AdminRoot": cmp.Or(o.AdminRoot, "/usr/share/icecast2/admin"),
 	})
@@ -149,6 +171,26 @@ func Render(o Options) ([]byte, error) {
 		return nil, fmt.Errorf("render Icecast configuration: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// sources are the main one, one that is just being replaced, and the standby audio, twice over.
+const sources = 4
+
+// rendered is a mount beside the main one, as the configuration has it.
+type rendered struct {
+	Path         string
+	Kbps         int
+	Burst, Queue int // bytes
+}
+
+// beside bounds by time what is kept for listeners, as for the main mount: at 24 kbit/s its
+// bytes would put every player 20 s behind.
+func (o Options) beside() (out []rendered) {
+	const burst, queue = 2500, 20_000 // ms
+	for _, b := range o.Beside {
+		out = append(out, rendered{o.Path(b), b.Kbps, b.Kbps * burst / 8, b.Kbps * queue / 8})
+	}
+	return out
 }
 
 // escape makes any bytes the text of an XML element. What XML cannot hold

@@ -43,25 +43,34 @@ func (l Listener) NamedAsOurs() bool { return strings.HasPrefix(l.UserAgent, own
 // maxListing bounds what is read of a listing, in bytes: some 40,000 listeners.
 const maxListing = 16 << 20
 
-// Listeners lists the connections to the mount and to its standby mount, our own
-// parts included. The error wraps station.ErrUnavailable when the server does not
+// Listeners lists the connections to the mount, to its standby mount and to those beside it,
+// our own parts included. The error wraps station.ErrUnavailable when the server does not
 // listen on its port.
 func Listeners(ctx context.Context, client *http.Client, o Options) ([]Listener, error) {
 	if o.Host == "" && !port.Listening(o.Port) { // see ReadStatus
 		return nil, fmt.Errorf("query Icecast: it does not listen on port %d: %w", o.Port, station.ErrUnavailable)
 	}
 	var all []Listener
-	main, err := listeners(ctx, client, o, o.mount())
-	standby, errStandby := listeners(ctx, client, o, o.StandbyMount())
-	if err != nil && errStandby != nil { // one of them may have no source
-		return nil, err
-	}
-	known := map[string]bool{}
-	for _, l := range append(main, standby...) {
-		if !known[l.ID] { // a mount without a source may answer for its fallback
-			known[l.ID] = true
-			all = append(all, l)
+	var first error
+	known, answered := map[string]bool{}, false
+	for _, mount := range o.mounts() {
+		on, err := listeners(ctx, client, o, mount)
+		if err != nil { // some of them may have no source
+			if first == nil {
+				first = err
+			}
+			continue
 		}
+		answered = true
+		for _, l := range on {
+			if !known[l.ID] { // a mount without a source may answer for its fallback
+				known[l.ID] = true
+				all = append(all, l)
+			}
+		}
+	}
+	if !answered {
+		return nil, first
 	}
 	return all, nil
 }
