@@ -2,6 +2,7 @@ package onlibrary
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/athir-radio/athir/internal/kit/wallclock"
@@ -50,6 +51,11 @@ func (l *Library) Forget(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	inFiles, err := l.Art.Covers(ctx)
+	if err != nil {
+		return err
+	}
+	maps.Copy(named, inFiles)
 	removed, err := l.Covers.Sweep(named, now.Add(-unnamed))
 	if removed > 0 {
 		l.log.Info("pictures that nothing names any more are removed", "pictures", removed)

@@ -15,6 +15,7 @@ import (
 	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/art"
 	"github.com/athir-radio/athir/internal/library/catalog"
 	"github.com/athir-radio/athir/internal/library/covers"
 	"github.com/athir-radio/athir/internal/library/deck"
@@ -47,6 +48,7 @@ type Library struct {
 	Rack   *aircopy.Rack
 	Decks  *deck.Deck
 	Covers *covers.Covers
+	Art    *art.Art
 	// Catalog and Lists are whole once OnAir was called.
 	Catalog *catalog.Catalog
 	Lists   *lists.Lists
@@ -66,6 +68,11 @@ func Open(ctx context.Context, o Options) (l *Library, err error) {
 		return nil, err
 	}
 	if l.Covers, err = covers.Open(o.Config.CoversDir()); err != nil {
+		return nil, err
+	}
+	if l.Art, err = art.Open(ctx, art.Options{
+		Log: o.Content, DB: o.DB, Root: o.Config.MediaDir(), Registry: inMedia{l.Files}, Whole: l.whole, Covers: l.Covers, Beside: l.Files.ReadBeside, Hold: o.Hold,
+	}); err != nil {
 		return nil, err
 	}
 	if l.Notes, err = overlay.Open(ctx, overlay.Options{Log: o.Log, DB: o.DB, Registry: inMedia{l.Files}, Whole: l.whole, Changed: l.changed, Pictured: l.Covers.Keep}); err != nil {
@@ -97,14 +104,27 @@ func (l *Library) changed(paths, fields []string) {
 	}
 }
 
-// Run keeps them up to date until ctx ends. inUse reports that a file is on the air, was last,
-// or is to come.
-func (l *Library) Run(ctx context.Context, inUse func(path string) bool) error {
+// OnTheAir is what the library is told of it.
+type OnTheAir struct {
+	// InUse reports that a file is on the air, was last, or is to come.
+	InUse func(path string) bool
+	// Near are the tracks that are on the air, come or were; Subscribe tells that it changes.
+	Near      func() []string
+	Subscribe func() (changed <-chan struct{}, cancel func())
+}
+
+// Run keeps them up to date until ctx ends.
+func (l *Library) Run(ctx context.Context, air OnTheAir) error {
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		changed, cancel := air.Subscribe()
+		defer cancel()
+		return l.Art.Run(ctx, air.Near, changed)
+	})
 	g.Go(func() error { return l.Files.Run(ctx) })
 	g.Go(func() error { return l.Notes.Run(ctx) })
 	g.Go(func() error { return l.Lists.Run(ctx) })
-	g.Go(func() error { return l.Rack.Run(ctx, inUse) })
+	g.Go(func() error { return l.Rack.Run(ctx, air.InUse) })
 	g.Go(func() error { return l.forget(ctx) })
 	g.Go(func() error { return l.Arrivals.Run(ctx) })
 	g.Go(func() error { return l.Uploads.Run(ctx) })
@@ -118,3 +138,11 @@ type inMedia struct{ lib *media.Library }
 func (r inMedia) Tracks() []station.Track { return r.lib.Snapshot().Tracks }
 
 func (r inMedia) Subscribe() (<-chan struct{}, func()) { return r.lib.Subscribe() }
+
+// CoverOf is the id of a track's picture, an operator's before its file's; empty: there is none.
+func (l *Library) CoverOf(t station.Track) string {
+	if t.Own != nil && t.Own.Cover != "" {
+		return t.Own.Cover
+	}
+	return l.Art.Of(t.Path).Cover
+}

@@ -134,6 +134,26 @@ func sidecarLicense(in *files, file string) string {
 	return first
 }
 
+// ReadBeside reads the text beside a track that has its name and another ending, at most so
+// many bytes of it. What links out of the folder is refused: its text is published. The error
+// is fs.ErrNotExist where there is none.
+func (l *Library) ReadBeside(rel, ending string, most int64) ([]byte, error) {
+	if !filepath.IsLocal(rel) {
+		return nil, fs.ErrNotExist
+	}
+	in, err := openFiles(l.opt.Root, l.opt.FollowLinks)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	f, err := in.openCredit(filepath.Join(l.opt.Root, strings.TrimSuffix(rel, path.Ext(rel))+ending))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
 // stampOf hashes what a track depends on besides its own bytes.
 func stampOf(reader int, row credit, sidecar fileStamp) uint64 {
 	h := fnv.New64a()

@@ -21,6 +21,8 @@ type index struct {
 
 	mu     sync.Mutex
 	before *index // built, of earlier tracks; nil once this one is built
+
+	byID func() map[string]int32 // places of tracks by their ids, made when first asked for
 }
 
 // entry is one track as it is searched.
@@ -54,7 +56,13 @@ func indexOf(tracks []station.Track, old *index) *index {
 	if old != nil && sameSlice(old.tracks, tracks) {
 		return old
 	}
-	return &index{tracks: tracks, before: old.newest()}
+	return &index{tracks: tracks, before: old.newest(), byID: sync.OnceValue(func() map[string]int32 {
+		ids := make(map[string]int32, len(tracks))
+		for i := range tracks {
+			ids[station.TrackID(tracks[i].Path)] = int32(i) //nolint:gosec // far fewer tracks
+		}
+		return ids
+	})}
 }
 
 // newest returns the index itself once it is built, else the one before it: what

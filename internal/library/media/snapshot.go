@@ -67,6 +67,16 @@ func (s *Snapshot) Find(path string) (station.Track, bool) {
 	return s.Tracks[i], true
 }
 
+// ByID returns the track that addresses name by an id, as station.TrackID makes them.
+func (s *Snapshot) ByID(id string) (station.Track, bool) {
+	x := s.indexed()
+	i, ok := x.byID()[id]
+	if !ok {
+		return station.Track{}, false
+	}
+	return x.tracks[i], true
+}
+
 // fileStamp identifies a file's content by its stat.
 type fileStamp struct{ size, mtime int64 } // bytes; ns since 1970
 

@@ -133,6 +133,19 @@ func (v *View) NextStart() time.Time {
 	return v.OnAir.ends(v.Left())
 }
 
+// Near are the paths of what is on the air, of what comes, and of what was heard before: in
+// that order.
+func (v *View) Near() []string {
+	out := []string{v.OnAir.Track.Path}
+	for _, it := range v.Upcoming() {
+		out = append(out, it.Track.Path)
+	}
+	for _, past := range v.Past {
+		out = append(out, past.Track.Path)
+	}
+	return slices.DeleteFunc(out, func(path string) bool { return path == "" })
+}
+
 // Planned reports that a track is on air, was on air last, or is still to come. It
 // is called for thousands of tracks in a row.
 func (v *View) Planned(rel string) bool {

@@ -20,6 +20,31 @@ func Text(b []byte) string {
 	return clean(decode(b))
 }
 
+// Lines is the text of a file in an unknown encoding, with its lines and its controls: UTF-16
+// where it begins with its mark, else as Text takes it.
+func Lines(b []byte) string {
+	if len(b) >= 2 && (b[0] == 0xff && b[1] == 0xfe || b[0] == 0xfe && b[1] == 0xff) {
+		return utf16Text(b, binary.LittleEndian)
+	}
+	return strings.TrimPrefix(decode(b), "\ufeff")
+}
+
+// Mended is a text that another reader took for Latin-1, where it reads as Arabic of
+// Windows-1256; any other stays as it is.
+func Mended(text string) string {
+	b := make([]byte, 0, len(text))
+	for _, r := range text {
+		if r > 0xff {
+			return text
+		}
+		b = append(b, byte(r))
+	}
+	if utf8.Valid(b) {
+		return text // ASCII, or as good as certainly meant so
+	}
+	return decode(b)
+}
+
 func decode(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
