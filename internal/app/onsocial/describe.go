@@ -8,13 +8,13 @@ import (
 	"github.com/athir-radio/athir/internal/web/pages"
 )
 
-// Describe serves the pages, and describes the page of an approved post to whoever is sent a
-// link to it.
-func (p *Platform) Describe(built http.Handler, name string) http.Handler {
-	if p.Posts == nil {
-		return built
-	}
-	return pages.Describe(built, pages.Social, func(r *http.Request) *pages.Description {
+// Describe describes the page of an approved post to whoever is sent a link to it; name is the
+// station's.
+func (p *Platform) Describe(name func() string) func(*http.Request) *pages.Description {
+	return func(r *http.Request) *pages.Description {
+		if p.Posts == nil {
+			return nil
+		}
 		id, err := strconv.ParseInt(r.URL.Query().Get("post"), 10, 64)
 		if err != nil {
 			return nil
@@ -24,6 +24,6 @@ func (p *Platform) Describe(built http.Handler, name string) http.Handler {
 			return nil
 		}
 		s := p.Posts.Show(post)
-		return pages.Post{Title: s.Title, Artist: s.Artist, By: s.CreatedBy, Page: s.Page, Audio: s.Audio, Cover: s.Cover}.Description(client.Origin(r), name)
-	})
+		return pages.Post{Title: s.Title, Artist: s.Artist, By: s.CreatedBy, Page: s.Page, Audio: s.Audio, Cover: s.Cover}.Description(client.Origin(r), name())
+	}
 }

@@ -7,16 +7,20 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/athir-radio/athir/internal/app/onsocial"
+	"github.com/athir-radio/athir/internal/face"
 	"github.com/athir-radio/athir/internal/web/front"
+	"github.com/athir-radio/athir/internal/web/pages"
 )
 
 // A link to a post is described on every front as on the control plane, by its own page; where
 // the control plane has no such post, or is down, the page comes as it is.
 func TestAPostsLinkIsDescribedOnAnEdge(t *testing.T) {
 	asked := make(chan *http.Request, 10)
+	noFace := face.Plain(face.Defaults{Name: "أثير", Language: face.Arabic})
 	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- r
 		switch r.URL.Path {
@@ -33,11 +37,18 @@ func TestAPostsLinkIsDescribedOnAnEdge(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	}))
-	built := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "<html><head></head>of the front</html>")
-	})
+	plain := pages.NewWardrobe(func() *face.State { return noFace })
+	built := func(control http.Handler) http.Handler {
+		return pages.New(pages.Options{
+			Dress: plain.Now, Now: func() time.Time { return time.Time{} },
+			Built: fstest.MapFS{"index.html": {Data: []byte("<html><head></head>player</html>")}, "social.html": {Data: []byte("<html><head></head>of the front</html>")}},
+			Describe: map[pages.Page]func(*http.Request) *pages.Description{
+				pages.Social: onsocial.OnFrontWithin(control, func() string { return "أثير" }, time.Minute),
+			},
+		}, pages.Player, pages.Social)
+	}
 	srv := httptest.NewServer(front.Handler(front.Options{
-		Log: slog.New(slog.DiscardHandler), Pages: built, Describe: onsocial.OnFrontWithin("أثير", time.Minute), Control: strings.TrimPrefix(control.URL, "http://"),
+		Log: slog.New(slog.DiscardHandler), Made: built, Control: strings.TrimPrefix(control.URL, "http://"),
 	}))
 	defer srv.Close()
 	get := func(path string) string {
@@ -64,14 +75,20 @@ func TestAPostsLinkIsDescribedOnAnEdge(t *testing.T) {
 	if r := <-asked; r.Header.Get("X-Forwarded-For") != "127.0.0.1" || r.Header.Get("Authorization") != "" || r.Header.Get("X-Post-Token") != "" {
 		t.Errorf("the control plane was asked with %v", r.Header)
 	}
-	plain := "<html><head></head>of the front</html>"
-	for _, path := range []string{"/social.html?post=8", "/social.html?post=9", "/social.html?post=10", "/social.html?post=404", "/social.html?post=../status", "/social.html", "/?post=7"} {
-		if got := get(path); got != plain {
+	undescribed := get("/social.html")
+	if !strings.Contains(undescribed, `property="og:type" content="website"`) || strings.Contains(undescribed, "سلمى") {
+		t.Errorf("without a post: %s", undescribed)
+	}
+	for _, path := range []string{"/social.html?post=8", "/social.html?post=9", "/social.html?post=10", "/social.html?post=404", "/social.html?post=../status"} {
+		if got := get(path); got != undescribed {
 			t.Errorf("%s: %.300s", path, got)
 		}
 	}
+	if got := get("/?post=7"); strings.Contains(got, "سلمى") {
+		t.Errorf("another page: %s", got)
+	}
 	control.Close()
-	if got := get("/social.html?post=7"); got != plain {
+	if got := get("/social.html?post=7"); got != undescribed {
 		t.Errorf("without the control plane: %s", got)
 	}
 }

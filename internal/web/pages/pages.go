@@ -1,9 +1,10 @@
 // Package pages serves the station's web pages, which are built from web/ and
 // embedded in the binary: the documents, and the hashed files they load.
 //
-// It answers from memory, compressed beforehand, and its content security policy
-// allows the pages only their own origin. It knows nothing of the station: the pages
-// fetch what they show from /api, /hls and /stream, which others serve.
+// It answers from memory, and its content security policy allows the pages only their own
+// origin. Of the station it knows the face, which pages wear and which it serves with them, on
+// fronts as it was last told; and in a page's head what others say that it shows. The rest pages
+// fetch from /api, /hls and /stream.
 package pages
 
 import (
@@ -15,6 +16,10 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/athir-radio/athir/internal/kit/negotiate"
+	"github.com/athir-radio/athir/internal/station"
 )
 
 // dist is written by `make pages`; a fresh clone holds only .keep.
@@ -38,7 +43,31 @@ const (
 	Studio Page = "studio.html" // for the operator, at /studio
 	GoLive Page = "golive.html" // for presenters with a phone, at /go-live
 	Social Page = "social.html" // for listeners who send something, at /social.html
+	// History is what was on the air, at /history, and each track's own page, at /track/{id}.
+	History Page = "history.html"
+	// Embed is the player in other sites' pages, at /embed: the only page that they may frame.
+	Embed Page = "embed.html"
 )
+
+// trackPrefix is where the pages of tracks are, followed by an id.
+const trackPrefix = "/track/"
+
+// embedScript puts the embedded player into other sites' pages.
+const embedScript = "/embed.js"
+
+// TrackOf is the id of the track whose page an address is of.
+func TrackOf(path string) (id string, is bool) {
+	id, is = strings.CutPrefix(path, trackPrefix)
+	return id, is && station.IsTrackID(id)
+}
+
+// document is the address by which a page's file is known: all tracks have one page.
+func document(path string) string {
+	if _, is := TrackOf(path); is {
+		return History.url()
+	}
+	return path
+}
 
 func (p Page) url() string {
 	switch p {
@@ -52,29 +81,64 @@ func (p Page) url() string {
 	return "/" + strings.TrimSuffix(string(p), ".html")
 }
 
-// Handler answers GET and HEAD of the given pages and of every file they load; all
-// else gets 404 or 405. If the binary was built without the pages, it answers 503
-// and says how to build them.
-func Handler(pages ...Page) http.Handler {
+// Options of pages. The zero value serves them as they were built.
+type Options struct {
+	// Dress is the face that pages wear now, and its files; nil: there is none.
+	Dress func() *Dress
+	// Describe says what a request for a page shows; nil, or a page without one: the station.
+	Describe map[Page]func(*http.Request) *Description
+	// Home is where a page that is not there leads; "/" when empty.
+	Home string
+	// Now is time.Now when nil.
+	Now func() time.Time
+	// Built are the files of the pages; nil: those that were built with this program.
+	Built fs.FS
+}
+
+// New answers GET and HEAD of the given pages, of every file they load and of the files of the
+// station's face; all else gets 404 or 405. If the binary was built without the pages, it answers
+// 503 and says how to build them.
+func New(opt Options, pages ...Page) http.Handler {
+	if opt.Built == nil {
+		opt.Built = builtIn()
+	}
+	return handler(opt.Built, opt, pages)
+}
+
+// builtIn are the files that were built with this program.
+func builtIn() fs.FS {
 	built, err := fs.Sub(dist, "dist")
 	if err != nil {
 		panic(err) // the directory is part of this package
 	}
-	return handler(built, pages)
+	return built
 }
 
-func handler(built fs.FS, pages []Page) http.Handler {
+func handler(built fs.FS, opt Options, pages []Page) http.Handler {
 	files, err := load(built, pages)
 	header := strings.Join(strings.Split(strings.TrimSpace(policy), "\n"), "; ")
+	dressed := newDresser(opt, files, pages)
+	framed := strings.Replace(header, "frame-ancestors 'none'", "frame-ancestors *", 1)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", header)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Permissions-Policy", permissions(r.URL.Path))
+		switch r.URL.Path {
+		case Embed.url():
+			h.Set("Content-Security-Policy", framed)
+			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		case embedScript:
+			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+			h.Set("Access-Control-Allow-Origin", "*") // for a script tag with integrity
+		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			h.Set("Allow", "GET, HEAD")
 			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+			return
+		}
+		if dressed.file(w, r) {
 			return
 		}
 		if err != nil {
@@ -83,9 +147,12 @@ func handler(built fs.FS, pages []Page) http.Handler {
 				http.StatusServiceUnavailable)
 			return
 		}
-		f, ok := files[r.URL.Path]
+		if dressed.page(w, r) {
+			return
+		}
+		f, ok := files[document(r.URL.Path)]
 		if !ok {
-			http.NotFound(w, r)
+			dressed.missing(w, r)
 			return
 		}
 		f.serve(w, r)
@@ -120,7 +187,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	if f.gzip != nil || f.brotli != nil {
 		h.Set("Vary", "Accept-Encoding")
 	}
-	if matches(r.Header.Get("If-None-Match"), etag) {
+	if negotiate.Has(r.Header.Get("If-None-Match"), etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -136,42 +203,13 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *file) choose(accept string) (body []byte, encoding string) {
-	if f.brotli != nil && accepts(accept, "br") {
+	if f.brotli != nil && negotiate.Accepts(accept, "br") {
 		return f.brotli, "br"
 	}
-	if f.gzip != nil && accepts(accept, "gzip") {
+	if f.gzip != nil && negotiate.Accepts(accept, "gzip") {
 		return f.gzip, "gzip"
 	}
 	return f.plain, ""
-}
-
-// accepts reports whether an Accept-Encoding header (RFC 9110, 12.5.3) names
-// the coding with a weight above zero.
-func accepts(header, coding string) bool {
-	for part := range strings.SplitSeq(header, ",") {
-		name, weight, _ := strings.Cut(part, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), coding) {
-			continue
-		}
-		value, ok := strings.CutPrefix(strings.ReplaceAll(weight, " ", ""), "q=")
-		if !ok {
-			return true
-		}
-		q, err := strconv.ParseFloat(value, 64)
-		return err == nil && q > 0
-	}
-	return false
-}
-
-// matches compares weakly, as If-None-Match requires (RFC 9110, 13.1.2).
-func matches(header, etag string) bool {
-	for part := range strings.SplitSeq(header, ",") {
-		tag := strings.TrimPrefix(strings.TrimSpace(part), "W/")
-		if tag == etag || tag == "*" {
-			return true
-		}
-	}
-	return false
 }
 
 // load reads every file of the build; a page that is missing is an error.
@@ -202,8 +240,10 @@ func load(built fs.FS, pages []Page) (map[string]*file, error) {
 // contentTypes replaces the system's table, which differs between machines.
 var contentTypes = map[string]string{
 	".css":         "text/css; charset=utf-8",
+	".ico":         "image/x-icon",
 	".html":        "text/html; charset=utf-8",
 	".js":          "text/javascript; charset=utf-8",
+	".mp3":         "audio/mpeg",
 	".png":         "image/png",
 	".svg":         "image/svg+xml",
 	".txt":         "text/plain; charset=utf-8",
@@ -211,14 +251,17 @@ var contentTypes = map[string]string{
 	".woff2":       "font/woff2",
 }
 
+func newFile(contentType, cacheControl string, plain []byte) *file {
+	sum := sha256.Sum256(plain)
+	return &file{contentType: contentType, cacheControl: cacheControl, plain: plain, etag: hex.EncodeToString(sum[:8])}
+}
+
 func read(built fs.FS, name, contentType string) (*file, error) {
 	plain, err := fs.ReadFile(built, name)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{contentType: contentType, plain: plain, cacheControl: cacheControl(name)}
-	sum := sha256.Sum256(plain)
-	f.etag = hex.EncodeToString(sum[:8])
+	f := newFile(contentType, cacheControl(name), plain)
 	if f.gzip, err = fs.ReadFile(built, name+".gz"); err != nil {
 		f.gzip = nil
 	}
@@ -240,6 +283,8 @@ func cacheControl(name string) string {
 		return "public, max-age=31536000, immutable"
 	case strings.HasSuffix(name, ".html"), name == worker:
 		return "no-cache"
+	case "/"+name == embedScript:
+		return "public, max-age=3600" // other sites ask for it by this name for years
 	default:
 		return "public, max-age=86400"
 	}

@@ -27,6 +27,9 @@ func built(t *testing.T) http.Handler {
 		"chat.html":           {Data: []byte("<title>chat</title>")},
 		"golive.html":         {Data: []byte("<title>go live</title>")},
 		"social.html":         {Data: []byte("<title>social</title>")},
+		"history.html":        {Data: []byte("<title>history</title>")},
+		"embed.html":          {Data: []byte("<title>embed</title>")},
+		"embed.js":            {Data: []byte("document.currentScript")},
 		"icon.svg":            {Data: []byte("<svg/>")},
 		"sw.js":               {Data: []byte("self.skipWaiting()")},
 		"assets/app-1a.js":    {Data: []byte(appScript)},
@@ -35,7 +38,7 @@ func built(t *testing.T) http.Handler {
 		"assets/kufi-2b.woff2": {
 			Data: []byte("font"),
 		},
-	}, []Page{Player, Chat, Studio, GoLive, Social})
+	}, Options{}, []Page{Player, Chat, Studio, GoLive, Social, History, Embed})
 }
 
 func ask(t *testing.T, h http.Handler, method, url string, headers ...string) *http.Response {
@@ -61,8 +64,8 @@ func bodyOf(t *testing.T, answer *http.Response) string {
 func TestEachPageStandsAtItsAddressAndNothingElseDoes(t *testing.T) {
 	h := built(t)
 	for url, want := range map[string]int{
-		"/": 200, "/chat": 200, "/studio": 200, "/go-live": 200, "/social.html": 200, "/sw.js": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
-		"/index.html": 404, "/chat.html": 404, "/studio.html": 404, "/golive": 404, "/golive.html": 404, "/social": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
+		"/": 200, "/chat": 200, "/studio": 200, "/go-live": 200, "/social.html": 200, "/history": 200, "/embed": 200, "/embed.js": 200, "/track/abcdefghij234567": 200, "/sw.js": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
+		"/index.html": 404, "/chat.html": 404, "/studio.html": 404, "/golive": 404, "/golive.html": 404, "/social": 404, "/history.html": 404, "/embed.html": 404, "/track/": 404, "/track/short": 404, "/track/ABCDEFGHIJ234567": 404, "/track/abcdefghij234567/": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
 		"/assets/": 404, "/assets/../pages.go": 404, "/nothing": 404,
 	} {
 		if got := ask(t, h, "GET", url).StatusCode; got != want {
@@ -75,7 +78,7 @@ func TestEachPageStandsAtItsAddressAndNothingElseDoes(t *testing.T) {
 	if got := ask(t, h, "POST", "/"); got.StatusCode != 405 || got.Header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST /: %d, Allow %q", got.StatusCode, got.Header.Get("Allow"))
 	}
-	alone := handler(fstest.MapFS{"index.html": {Data: []byte("player")}, "studio.html": {Data: []byte("studio")}}, []Page{Player})
+	alone := handler(fstest.MapFS{"index.html": {Data: []byte("player")}, "studio.html": {Data: []byte("studio")}}, Options{}, []Page{Player})
 	if got := ask(t, alone, "GET", "/studio").StatusCode; got != 404 {
 		t.Errorf("GET /studio of a handler that was given the player only: %d", got)
 	}
@@ -166,7 +169,7 @@ func TestPagesMayLoadNothingFromElsewhere(t *testing.T) {
 }
 
 func TestABinaryWithoutPagesSaysHowToBuildThem(t *testing.T) {
-	answer := ask(t, handler(fstest.MapFS{".keep": {}}, []Page{Player}), "GET", "/")
+	answer := ask(t, handler(fstest.MapFS{".keep": {}}, Options{}, []Page{Player}), "GET", "/")
 	if body := bodyOf(t, answer); answer.StatusCode != 503 || !strings.Contains(body, "make pages") {
 		t.Errorf("%d %q", answer.StatusCode, body)
 	}
@@ -175,7 +178,7 @@ func TestABinaryWithoutPagesSaysHowToBuildThem(t *testing.T) {
 // The embedded build, where there is one, must be whole: each page's own
 // references resolve. A fresh clone has none and answers 503.
 func TestEveryFileAnEmbeddedPageNamesIsEmbedded(t *testing.T) {
-	h := Handler(Player, Chat, Studio, GoLive, Social)
+	h := New(Options{}, Player, Chat, Studio, GoLive, Social)
 	for _, url := range []string{"/", "/chat", "/studio", "/go-live", "/social.html"} {
 		answer := ask(t, h, "GET", url)
 		if answer.StatusCode == 503 {
@@ -189,6 +192,9 @@ func TestEveryFileAnEmbeddedPageNamesIsEmbedded(t *testing.T) {
 			if got := ask(t, h, "GET", ref[1]).StatusCode; got != 200 {
 				t.Errorf("%s names %s: %d", url, ref[1], got)
 			}
+		}
+		if strings.Count(body, stationBegins) != 1 || strings.Count(body, stationEnds) != 1 || len(htmlTag.FindAllString(body, -1)) != 1 {
+			t.Errorf("%s has no place for the station's lines:\n%s", url, body)
 		}
 		if regexp.MustCompile(`<script>|<style|style="|onload=|https?://`).MatchString(body) {
 			t.Errorf("%s holds something its policy forbids:\n%s", url, body)

@@ -1,0 +1,4 @@
+package face
+
+// CheckCSS is checkCSS.
+func CheckCSS(text string) error { return checkCSS(text) }
