@@ -137,3 +137,17 @@ func (r *Requests) Search(ctx context.Context, from Client, query string, offset
 	}
 	return out, total, nil
 }
+
+// Free reports whether a track may be asked for now, as far as the track and the station go:
+// the limits of one listener are not looked at.
+func (r *Requests) Free(ctx context.Context, path string) (bool, error) {
+	t, there := r.opt.Library.Find(path)
+	if !there || !r.opt.may(t) {
+		return false, nil
+	}
+	m, err := r.moment(ctx, r.opt.DB.Read(), sender{})
+	if err != nil {
+		return false, err
+	}
+	return t.Duration >= m.air.Shortest && m.of(t).refusal(r.opt.Zone) == nil, nil
+}

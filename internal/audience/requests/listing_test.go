@@ -113,3 +113,27 @@ func BenchmarkList(b *testing.B) {
 		})
 	}
 }
+
+// A track's page offers what a listener without a past could ask for.
+func TestATrackIsFreeWhileNoRuleOfItsOwnStandsAgainstIt(t *testing.T) {
+	r := newRig(t)
+	free := func(n int, want bool) {
+		t.Helper()
+		if got, err := r.Free(t.Context(), r.tracks[n].Path); err != nil || got != want {
+			t.Errorf("track %d: %v %v", n, got, err)
+		}
+	}
+	r.tracks[3].Artist, r.tracks[4].Category = "Somebody else", station.Jingles
+	r.tracks[5].Duration = time.Second
+	free(3, true)
+	free(4, false)
+	free(5, false)
+	_, err := r.ask(requests.Client{}, r.tracks[3])
+	r.must(err)
+	free(3, false)
+	if got, err := r.Free(t.Context(), "none.mp3"); got || err != nil {
+		t.Errorf("none: %v %v", got, err)
+	}
+	r.must(r.SetOpen(t.Context(), false))
+	free(60, false)
+}

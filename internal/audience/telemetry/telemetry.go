@@ -94,6 +94,8 @@ type Telemetry struct {
 
 	book    book
 	onAir   tracker
+	heard   atomic.Pointer[Heard]
+	paths   paths
 	marks   marks
 	updates updates
 	// When it was last looked for what airings lack, and up to which path.
@@ -117,6 +119,12 @@ func Open(ctx context.Context, opt Options) (*Telemetry, error) {
 	if t.onAir, err = t.book.lastAiring(ctx); err != nil {
 		return nil, fmt.Errorf("read airings: %w", err)
 	}
+	now := opt.Now()
+	past, err := t.book.airings(ctx, now.Add(-HeardFor), time.UnixMilli(1<<50), mostRows)
+	if err != nil {
+		return nil, fmt.Errorf("read airings: %w", err)
+	}
+	t.heard.Store(newHeard(nil).add(past, now))
 	if t.marks, err = t.book.marks(ctx); err != nil {
 		return nil, fmt.Errorf("read milestones: %w", err)
 	}
@@ -206,7 +214,9 @@ func (t *Telemetry) answered() bool { return t.hls.answering || t.ice.answering 
 // note adds a count to the charts, the airing, the milestones and the updates.
 func (t *Telemetry) note(ctx context.Context, c Count, now time.Time) {
 	answered := t.answered()
-	t.book.aired(t.onAir.step(t.opt.Air(), c, answered))
+	ended := t.onAir.step(t.opt.Air(), c, answered)
+	t.book.aired(ended)
+	t.hear(ended, now)
 	if answered {
 		t.book.add(c)
 		t.reach(ctx, c.Parts.Total, now)

@@ -14,12 +14,15 @@ const (
 
 // Stats is the payload of the event "stats_update".
 type Stats struct {
-	Listeners int          `json:"listeners" doc:"By the mission's rule: the relay's count, else the streaming server's"`
-	Bandwidth int64        `json:"bandwidth" doc:"What all listeners take, bits per second"`
-	Source    string       `json:"source" doc:"Server that counted the listeners"`
-	At        int64        `json:"at" doc:"Epoch milliseconds"`
-	Breakdown Parts        `json:"breakdown" doc:"All listeners, by the way they listen"`
-	History   []StatsPoint `json:"history" doc:"Minutes of the last hour, newest last; the last one is still going on"`
+	Listeners int    `json:"listeners" doc:"By the mission's rule: the relay's count, else the streaming server's"`
+	Bandwidth int64  `json:"bandwidth" doc:"What all listeners take, bits per second"`
+	Source    string `json:"source" doc:"Server that counted the listeners"`
+	At        int64  `json:"at" doc:"Epoch milliseconds of the count"`
+	// ServerTime is later than At by what the count took; whoever hears several takes the
+	// one that came fastest.
+	ServerTime int64        `json:"serverTime" doc:"The station's clock as this was sent, in epoch milliseconds; at least every half minute"`
+	Breakdown  Parts        `json:"breakdown" doc:"All listeners, by the way they listen"`
+	History    []StatsPoint `json:"history" doc:"Minutes of the last hour, newest last; the last one is still going on"`
 }
 
 // StatsPoint is one minute of an update's history.
@@ -82,6 +85,8 @@ func (t *Telemetry) follow(c Count, answered bool) {
 	}
 	if u.due(c) {
 		u.told, u.at = c, c.At
-		t.opt.Tell("stats_update", u.stats(c))
+		told := u.stats(c)
+		told.ServerTime = t.opt.Now().UnixMilli()
+		t.opt.Tell("stats_update", told)
 	}
 }
