@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,8 +17,10 @@ import (
 	"github.com/athir-radio/athir/internal/app/onalarm"
 	"github.com/athir-radio/athir/internal/app/onbackup"
 	"github.com/athir-radio/athir/internal/app/onbus"
+	"github.com/athir-radio/athir/internal/app/onface"
 	"github.com/athir-radio/athir/internal/app/onlibrary"
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/app/onmounts"
 	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
@@ -149,6 +152,7 @@ type plane struct {
 	crowd   *audience
 	asked   *requests.Requests // nil if they are switched off
 	posts   *onsocial.Platform
+	face    *onface.Face
 	live    *onlive.Live
 	out     *world
 	backups *onbackup.Keeper
@@ -188,6 +192,9 @@ func (p *plane) openStore(ctx context.Context) error {
 		return err
 	}
 	p.ends = append(p.ends, hangUp)
+	if p.face, err = onface.Open(ctx, p.cfg, p.db); err != nil {
+		return err
+	}
 	p.staff, err = people.Open(ctx, people.Options{Log: p.log, DB: p.db})
 	return err
 }
@@ -302,14 +309,15 @@ func (p *plane) openStudio(ctx context.Context) (err error) {
 }
 
 // surface returns the HTTP API of all parts.
-func (p *plane) surface() *api.Server {
-	return api.New(api.Options{
-		Log: p.log, Version: p.version, Name: p.cfg.Name, Language: p.cfg.Language, Zone: p.cfg.Timezone.Location,
+func (p *plane) surface() (surface *api.Server) {
+	named := func(ctx context.Context, id string) (title, artist string, known bool) { return surface.Named(ctx, id) }
+	surface = api.New(api.Options{
+		Log: p.log, Version: p.version, Name: p.cfg.Name, Language: p.cfg.Language, Zone: p.cfg.Timezone.Location, Renditions: p.cfg.HLS.Served(), Icecast: onmounts.Shown(p.cfg),
 		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) }, Quieter: func() []aircopy.Quieter { return p.rack.Snapshot().Quieter },
 		Node:  func(ctx context.Context) (api.Node, error) { return askNode(ctx, p.node.report) },
 		Count: p.count.Latest, Stream: p.fan, Channels: p.fan.Beside, SyncToken: p.cfg.Secret(config.SyncToken),
-		Shelf: p.books, Imports: p.shelf.Imports,
-		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: p.posts.Describe(pages.Handler(pages.Player, pages.Chat, pages.Social, pages.Studio), p.cfg.Name),
+		Shelf: p.books, Art: p.shelf.Art, Imports: p.shelf.Imports,
+		Files: api.Files{Media: p.cfg.MediaDir(), Playlist: p.cfg.Playlist(), Air: p.aired}, Pages: p.pages(named), Face: p.face,
 		HLSPrefix: front.HLSPrefix, HLS: p.holder.HLS(p.log),
 		Policy: p.owner, Desk: p.onair, Queue: p.onair, Votes: p.crowd.said.Votes, Reactions: p.crowd.said.Reactions, Vibes: p.crowd.said.Vibes, Chat: p.crowd.chat, Requests: p.asked, Social: p.posts.Surface(), Telemetry: p.count, Countries: p.atlas.State, Logs: logs(p.cfg), StationKey: p.cfg.Secret(config.StationKey), People: p.staff, Look: p.cfg.People.Look,
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
@@ -320,6 +328,15 @@ func (p *plane) surface() *api.Server {
 		Metrics: slices.Concat(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked), p.backups.Metrics(), p.holder.Metrics()), Groups: slices.Concat(p.posts.Metrics(), p.shelf.Metrics()),
 		Faults: p.faults, Admit: p.node.admit, Standing: p.holder.Standing(),
 	})
+	return surface
+}
+
+// pages are those of the control plane's port, with the station's face.
+func (p *plane) pages(named onface.Named) http.Handler {
+	return p.face.Pages(onface.Sources{
+		OnAir: p.onair.View, Library: p.decks.Snapshot, Covers: p.shelf.Covers, Cover: p.shelf.CoverOf, Named: named,
+		Describe: map[pages.Page]func(*http.Request) *pages.Description{pages.Social: p.posts.Describe(p.face.Name)},
+	}, pages.Player, pages.Chat, pages.Social, pages.History, pages.Embed, pages.Studio)
 }
 
 // run runs all parts side by side until ctx ends.
@@ -338,7 +355,9 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error {
 		return p.shed.Watch(ctx, func(ctx context.Context) string { return p.short(ctx, gauge) })
 	})
-	g.Go(func() error { return doors.Named("media library", p.shelf.Run(ctx, p.inUse)) })
+	g.Go(func() error {
+		return doors.Named("media library", p.shelf.Run(ctx, onlibrary.OnTheAir{InUse: p.inUse, Near: p.near, Subscribe: p.onair.Subscribe}))
+	})
 	g.Go(func() error { return doors.Named("scheduler", p.onair.Run(ctx)) })
 	g.Go(func() error { return doors.Named("station configuration", p.owner.Run(ctx)) })
 	g.Go(func() error { return p.shelf.RunLists(ctx, p.onair.ListsChanged) })
@@ -357,6 +376,13 @@ func (p *plane) run(ctx context.Context) error {
 		g.Go(func() error { return doors.Named("requests", p.asked.Run(ctx)) })
 	}
 	g.Go(func() error { return doors.Named("telemetry", p.count.Run(ctx)) })
+	g.Go(func() error {
+		return doors.Named("titles of mounts", onmounts.Titles(ctx, p.log, func() icecast.Options {
+			o := icecastOptions(p.cfg)
+			o.Host = p.holder.Host()
+			return o
+		}, p.onair, p.playing))
+	})
 	g.Go(func() error { return doors.Named("countries", p.atlas.Run(ctx)) })
 	g.Go(func() error { return doors.Named("backups", p.backups.Run(ctx, p.prod.Board())) })
 	g.Go(func() error { return doors.Named("people", p.staff.Run(ctx)) })
@@ -402,6 +428,9 @@ func (p *plane) inUse(path string) bool {
 	rel, ok := p.airs.Rel(path)
 	return ok && p.onair.View().Planned(rel)
 }
+
+// near are the paths of what is on the air, comes, or was.
+func (p *plane) near() []string { return p.onair.View().Near() }
 
 // openScheduler opens the on-air scheduler and, in front of it, the owner of
 // the station configuration (DIR/station.json).

@@ -166,7 +166,7 @@ func (b *broadcast) work() role.Work {
 			if at := b.node.bridged.Load(); at != nil {
 				e.Bridged = *at
 			}
-			return errors.Join(err, upgrade.Bequeath(b.node.role.Handover, b.super, e))
+			return errors.Join(err, b.node.mounts.Leave(b.node.role.Handover), upgrade.Bequeath(b.node.role.Handover, b.super, e))
 		},
 		Well:  b.sounds,
 		Renew: b.node.secrets().Renew,
@@ -201,6 +201,7 @@ func (b *broadcast) run(ctx context.Context) error {
 	})
 	g.Go(func() error { return doors.Named("output", b.node.watch(ctx)) })
 	g.Go(func() error { return doors.Named("standby audio", b.node.standby(ctx)) })
+	g.Go(func() error { return doors.Named("mounts", b.node.mounts.Run(ctx)) })
 	g.Go(func() error { return b.node.secrets().Answer(ctx) })
 	if b.before != "" {
 		g.Go(func() error { return b.node.secrets().Adopt(ctx) })

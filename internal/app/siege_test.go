@@ -18,7 +18,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/onedge"
+	"github.com/athir-radio/athir/internal/app/onface"
 	"github.com/athir-radio/athir/internal/app/onlive"
+	"github.com/athir-radio/athir/internal/app/onmounts"
 	"github.com/athir-radio/athir/internal/app/onnode"
 	"github.com/athir-radio/athir/internal/app/ontelemetry"
 	"github.com/athir-radio/athir/internal/audience/social"
@@ -140,7 +142,11 @@ func besiege(t *testing.T) *besieged {
 	must(t, err)
 	staff, err := people.Open(t.Context(), people.Options{Log: log, DB: db, Cost: people.Cost{Passes: 1, Memory: 1 << 10}})
 	must(t, err)
+	worn, err := onface.Open(t.Context(), cfg, db)
+	must(t, err)
 	surface := api.New(api.Options{
+		Face:       worn,
+		Renditions: cfg.HLS.Renditions, Icecast: onmounts.Shown(cfg),
 		People: staff, Shelf: besiegedShelf(t, log, db, lib, cfg.MediaDir(), onair.Explain, count.AiringsOf), Imports: besiegedImports(t, log),
 		Social: &api.Social{
 			Posts: posts, Uploads: http.NotFoundHandler(), Sync: func(context.Context) (bool, error) { return true, nil }, Every: func() int { return 3 },
@@ -152,7 +158,7 @@ func besiege(t *testing.T) *besieged {
 		Node:      func(context.Context) (api.Node, error) { return api.Node{Sounding: true}, nil },
 		Count:     count.Latest, Stream: shortStream{}, Channels: others, SyncToken: cfg.Secret(config.SyncToken),
 		Files: api.Files{Media: cfg.MediaDir(), Playlist: cfg.Playlist(), Air: func(string) (string, string, bool) { return "", "", false }},
-		Pages: pages.Handler(pages.Player, pages.Chat, pages.Studio), HLSPrefix: front.HLSPrefix, HLS: http.NotFoundHandler(),
+		Pages: worn.Pages(onface.Sources{OnAir: onair.View, Library: func() *media.Snapshot { return lib }}, pages.Player, pages.Chat, pages.Studio), HLSPrefix: front.HLSPrefix, HLS: http.NotFoundHandler(),
 		Policy: owner, Desk: onair, Queue: onair, Votes: a.said.Votes, Reactions: a.said.Reactions, Vibes: a.said.Vibes, Chat: a.chat, Telemetry: count,
 		Logs: logs(cfg), StationKey: cfg.Secret(config.StationKey), Limits: api.Limits(cfg.Limits), Origins: []string{"https://radio.example"},
 		Jobs: board, Content: idle{}, Producer: idle{board: board}, Push: push, Webhooks: b.hooks, Live: broadcasts.Surface(),

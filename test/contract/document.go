@@ -7,6 +7,7 @@ package contract
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -152,10 +153,24 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return res, nil //nolint:nilerr // the reader of the answer gets as far, and learns the same
 	}
+	if res.Header.Get("Content-Encoding") == "gzip" && len(body) > 0 { // for one that asked for it itself
+		if body, err = inflated(body); err != nil {
+			t.wrong(fmt.Errorf("%s %s: read the compressed answer: %w", r.Method, r.URL, err))
+			return res, nil
+		}
+	}
 	if err := t.doc.Check(r, res.StatusCode, res.Header, body); err != nil {
 		t.wrong(err)
 	}
 	return res, nil
+}
+
+func inflated(body []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 // Check says what is wrong with an answer; nil when all is as documented. Of a

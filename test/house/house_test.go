@@ -32,7 +32,7 @@ var floors = [][]string{
 	{"internal/sound/"},
 	{"internal/onair/rotation", "internal/onair/playlist", "internal/live", "internal/alarm"},
 	{"internal/library/find"}, // of what listeners ask for, and of the library in the studio
-	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/", "internal/alarm/", "internal/people"},
+	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/", "internal/alarm/", "internal/people", "internal/face"},
 	{"internal/production", "internal/import/model", "internal/import/download"},
 	{"internal/import/azuracast", "internal/import/libretime", "internal/import/plan"},
 	{"internal/import/apply"}, // what carries a plan out
@@ -69,8 +69,11 @@ var neighbours = map[string][]string{
 	"internal/node/local":                  {"internal/node/playout", "internal/node/supervise"},      // it steers them
 	"internal/node/remote":                 {"internal/node/depot", "internal/node/icecast", "internal/node/local", "internal/node/playout", "internal/node/supervise"},
 	"internal/node/rescue":                 {"internal/node/playout"},
+	"internal/node/mounts":                 {"internal/node/bridge"}, // it reads the main mount as that does
 	"internal/web/streams":                 {"internal/web/stream"},
-	"internal/app/onedge":                  {"internal/app/onsocial"}, // how a post looks where it is shared
+	"internal/app/onface":                  {"internal/app/onsocial"}, // how a post looks where it is shared
+	"internal/app/onedge":                  {"internal/app/onface"},
+	"internal/app/onlive":                  {"internal/app/onface"},
 	"internal/web/edge":                    {"internal/web/socket"},
 	"internal/web/api":                     {"internal/web/problem"},
 	"internal/web/front":                   {"internal/web/problem"},

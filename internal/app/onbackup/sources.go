@@ -18,11 +18,13 @@ import (
 	"github.com/athir-radio/athir/internal/audience/telemetry"
 	"github.com/athir-radio/athir/internal/audience/webpush"
 	"github.com/athir-radio/athir/internal/config"
+	"github.com/athir-radio/athir/internal/face"
 	"github.com/athir-radio/athir/internal/kit/archive"
 	"github.com/athir-radio/athir/internal/kit/jobs"
 	"github.com/athir-radio/athir/internal/kit/store"
 	"github.com/athir-radio/athir/internal/kit/webhooks"
 	"github.com/athir-radio/athir/internal/library/aircopy"
+	"github.com/athir-radio/athir/internal/library/art"
 	"github.com/athir-radio/athir/internal/library/catalog"
 	"github.com/athir-radio/athir/internal/library/content"
 	"github.com/athir-radio/athir/internal/library/duplicates"
@@ -43,8 +45,8 @@ import (
 func Schemas() []store.Schema {
 	return []store.Schema{
 		jobs.Schema(), webhooks.Schema(), mastering.Schema(),
-		scheduler.Schema(), channels.Schema(), guard.Schema(), people.Schema(),
-		media.Schema(), overlay.Schema(), aircopy.Schema(), catalog.Schema(), lists.Schema(), intake.Schema(), content.Schema(), duplicates.Schema(),
+		scheduler.Schema(), channels.Schema(), guard.Schema(), people.Schema(), face.Schema(),
+		media.Schema(), overlay.Schema(), art.Schema(), aircopy.Schema(), catalog.Schema(), lists.Schema(), intake.Schema(), content.Schema(), duplicates.Schema(),
 		publisher.Schema(), carts.Schema(),
 		chat.Schema(), feedback.Schema(), requests.Schema(), social.Schema(), telemetry.Schema(), webpush.Schema(),
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/athir-radio/athir/internal/app/doors"
 	"github.com/athir-radio/athir/internal/app/handover"
-	"github.com/athir-radio/athir/internal/app/onsocial"
+	"github.com/athir-radio/athir/internal/app/onface"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/audience/events"
 	"github.com/athir-radio/athir/internal/config"
@@ -42,12 +42,13 @@ func Edge(ctx context.Context, r role.Role) error {
 		},
 		Socket: SocketOptions(cfg, log), Saved: handover.ReturnMirror(log, path, mirror, time.Now()),
 	})
+	worn := onface.Follow(ctx, cfg, log)
 	relay := config.Local(cfg.Ports.HLS)
 	if cfg.Bus.Control != "" && !cfg.Node.Remote {
 		relay = "" // the relay runs beside the control plane
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
-		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Describe: onsocial.OnFront(cfg.Name), Control: cfg.ControlAddress(),
+		Log: log, Made: worn.Pages("/", pages.Player, pages.Chat, pages.Social, pages.History, pages.Embed), Control: cfg.ControlAddress(),
 		Relay: relay, HLS: hls.handler(), Events: e.Handler(), Token: cfg.EdgeToken, Ends: ctx.Done(), Problem: b.Problem,
 	}))
 	return r.Run(ctx, role.Work{Well: role.Reached(cfg.Ports.Chat, front.LivePath), Run: func(ctx context.Context) error {
@@ -55,6 +56,7 @@ func Edge(ctx context.Context, r role.Role) error {
 		grp.Go(func() error { return doors.Named("events from the station", mirror.Run(ctx)) })
 		grp.Go(func() error { return doors.Named("events", e.Run(ctx)) })
 		grp.Go(func() error { return doors.Named("HLS", hls.run(ctx)) })
+		grp.Go(func() error { return doors.Named("the station's face", worn.Run(ctx)) })
 		grp.Go(func() error {
 			return doors.Named("chat port", doors.Serve(ctx, srv, doors.NewBound(cfg, log), r.Handover))
 		})

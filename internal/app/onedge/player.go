@@ -3,8 +3,10 @@ package onedge
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/athir-radio/athir/internal/app/doors"
-	"github.com/athir-radio/athir/internal/app/onsocial"
+	"github.com/athir-radio/athir/internal/app/onface"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/web/front"
@@ -14,13 +16,21 @@ import (
 // Player serves the web player until ctx ends.
 func Player(ctx context.Context, r role.Role) error {
 	cfg, log := r.Config, r.Log
+	worn := onface.Follow(ctx, cfg, log)
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
-		Log: log, Pages: pages.Handler(pages.Player, pages.Chat, pages.Social), Describe: onsocial.OnFront(cfg.Name),
+		Log: log, Made: worn.Pages("/", pages.Player, pages.Chat, pages.Social, pages.History, pages.Embed),
 		Control: cfg.ControlAddress(), Relay: config.Local(cfg.Ports.HLS),
 		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.EdgeToken, Ends: ctx.Done(),
 	}))
 	return r.Run(ctx, role.Work{
-		Run:  func(ctx context.Context) error { return doors.Serve(ctx, srv, doors.NewBound(cfg, log), r.Handover) },
+		Run: func(ctx context.Context) error {
+			grp, ctx := errgroup.WithContext(ctx)
+			grp.Go(func() error { return doors.Named("the station's face", worn.Run(ctx)) })
+			grp.Go(func() error {
+				return doors.Named("player port", doors.Serve(ctx, srv, doors.NewBound(cfg, log), r.Handover))
+			})
+			return grp.Wait()
+		},
 		Well: role.Reached(cfg.Ports.Player, front.LivePath),
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/athir-radio/athir/internal/app/doors"
+	"github.com/athir-radio/athir/internal/app/onface"
 	"github.com/athir-radio/athir/internal/app/role"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/certificate"
@@ -35,10 +36,11 @@ func WHIP(ctx context.Context, r role.Role) error {
 		return err
 	}
 	desk := wire.Desk{RoundTripper: innerhttp.Transport(doors.PartSocket(sockets, doors.Desk))}
+	worn := onface.Follow(ctx, cfg, log)
 	var relay *turn.Server // nil where there is none
 	phones, err := whip.New(whip.Options{
 		Log: log, Pipe: cfg.WHIPPipe(), UDP: cfg.Public(cfg.Ports.Media), TCP: cfg.Public(cfg.Ports.Media), Public: publicIPs(cfg),
-		Control: askControl(cfg), Pages: goLivePages(cfg, log), Origins: cfg.CORSOrigins, Limits: whip.Limits{Sessions: cfg.Live.Sessions},
+		Control: askControl(cfg), Pages: goLivePages(cfg, log, worn), Origins: cfg.CORSOrigins, Limits: whip.Limits{Sessions: cfg.Live.Sessions},
 		Note: func(ctx context.Context, muted bool) error {
 			return desk.Note(ctx, live.PipeScheme+cfg.WHIPPipe(), muted)
 		},
@@ -61,6 +63,7 @@ func WHIP(ctx context.Context, r role.Role) error {
 	return r.Run(ctx, role.Work{Well: role.PartReached(sockets, doors.WHIP), Busy: phonesConnected(phones), Run: func(ctx context.Context) error {
 		g, ctx := errgroup.WithContext(ctx)
 		g.Go(func() error { return doors.Named("phones", phones.Run(ctx)) })
+		g.Go(func() error { return doors.Named("the station's face", worn.Run(ctx)) })
 		if relay != nil {
 			g.Go(func() error { return doors.Named("TURN", relay.Run(ctx)) })
 		}
@@ -144,8 +147,8 @@ func askControl(cfg *config.Config) wire.Control {
 }
 
 // goLivePages are the page of presenters, and the part of the API that it shows.
-func goLivePages(cfg *config.Config, log *slog.Logger) http.Handler {
-	return front.Handler(front.Options{Log: log, Pages: pages.Handler(pages.GoLive), Control: cfg.ControlAddress(), Token: cfg.EdgeToken, Only: []string{"GET /api/status", "GET /api/upnext"}})
+func goLivePages(cfg *config.Config, log *slog.Logger, worn onface.Front) http.Handler {
+	return front.Handler(front.Options{Log: log, Made: worn.Pages("/go-live", pages.GoLive), Control: cfg.ControlAddress(), Token: cfg.EdgeToken, Only: []string{"GET /api/status", "GET /api/upnext"}})
 }
 
 // answering adds to an inner socket what its supervisor asks, and what the control plane

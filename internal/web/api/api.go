@@ -14,6 +14,7 @@ import (
 	"path"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -115,9 +116,14 @@ type Votes interface {
 type Options struct {
 	Log      *slog.Logger
 	Version  string
-	Name     string // the station's name
+	Name     string // the station's name in the settings
+	Face     Face
 	Language string
 	Zone     *time.Location
+	// Renditions are the bitrates of HLS in kbit/s, the main one first.
+	Renditions []int
+	// Icecast are the port and the mounts of the streaming server.
+	Icecast Icecast
 
 	Air       func() *scheduler.View
 	Completed func(ctx context.Context, m scheduler.Marker) (outcome string, err error)
@@ -157,6 +163,7 @@ type Options struct {
 	Faults func() []string
 
 	Shelf    *Shelf
+	Art      Art // nil: nothing is known of pictures and words in files
 	Imports  *desk.Desk
 	Social   *Social // nil if it is switched off
 	Live     *Live   // nil if it is switched off: its routes answer 503
@@ -284,6 +291,7 @@ type endpoint func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operatio
 func typed[I, O any](fn func(context.Context, *I) (*O, error), notes ...note) endpoint {
 	return func(s *Server, _ *http.ServeMux, api huma.API, op huma.Operation) {
 		op = noted(api, op, reflect.TypeFor[I](), notes)
+		op.Middlewares = slices.Concat(compressing(op), op.Middlewares)
 		huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 			out, err := fn(ctx, in)
 			return out, s.answered(op, err)

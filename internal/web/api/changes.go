@@ -31,6 +31,12 @@ func (s *Server) Tell(ctx context.Context, hub *events.Hub, onair, beside Changi
 	defer cancel()
 	others, leave := beside.Subscribe()
 	defer leave()
+	var found <-chan struct{} // a picture, or words
+	if s.opt.Art != nil {
+		var done func()
+		found, done = s.opt.Art.Subscribe()
+		defer done()
+	}
 	look := time.NewTicker(airEvery)
 	defer look.Stop()
 	var status, queue onChange
@@ -40,13 +46,14 @@ func (s *Server) Tell(ctx context.Context, hub *events.Hub, onair, beside Changi
 		now := s.OnAirNow(bounded)
 		done()
 		status.tell(hub, "status", now)
-		states.tell(hub, list(), now)
+		states.tell(hub, list(), now, s.ChannelOnAir)
 		queue.tell(hub, "timeline_update", s.Timeline())
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
 		case <-others:
+		case <-found:
 		case <-look.C:
 		}
 	}
@@ -70,14 +77,14 @@ type channelStatus map[string]*onChange
 
 // tell announces what has changed; main is the payload of a channel that plays nothing
 // of its own. A removed channel is announced once.
-func (states channelStatus) tell(hub *events.Hub, all []channels.Channel, main OnAirEvent) {
+func (states channelStatus) tell(hub *events.Hub, all []channels.Channel, main OnAirEvent, onAir func(channels.Channel, OnAirEvent) OnAirEvent) {
 	there := map[string]bool{}
 	for _, c := range all {
 		there[c.ID] = true
 		if states[c.ID] == nil {
 			states[c.ID] = &onChange{}
 		}
-		states[c.ID].tell(hub, "status", ChannelOnAir(c, main))
+		states[c.ID].tell(hub, "status", onAir(c, main))
 	}
 	for id := range states {
 		if !there[id] {

@@ -31,7 +31,7 @@ func TestAChannelTellsItsStatusOncePerChange(t *testing.T) {
 		return got
 	}
 	for range 3 {
-		states.tell(hub, []channels.Channel{one}, main)
+		states.tell(hub, []channels.Channel{one}, main, (&Server{}).ChannelOnAir)
 	}
 	if got := last(1); got.Channel != "fairuz" || got.NowPlaying.Title != "main" || got.State != "live" || got.History != nil {
 		t.Errorf("without a track of its own: %+v", got)
@@ -41,13 +41,13 @@ func TestAChannelTellsItsStatusOncePerChange(t *testing.T) {
 	}
 	one.Playing = &one.Heard[0].Track
 	for range 2 {
-		states.tell(hub, []channels.Channel{one}, main)
+		states.tell(hub, []channels.Channel{one}, main, (&Server{}).ChannelOnAir)
 	}
 	if got := last(2); got.NowPlaying.Title != "0" || got.State != "music" || got.ProgramTime != 1000 || len(got.History) != channels.MostHeard || got.History[1].Title != "1" {
 		t.Errorf("with one: %+v", got)
 	}
 	for range 2 {
-		states.tell(hub, nil, main)
+		states.tell(hub, nil, main, (&Server{}).ChannelOnAir)
 	}
 	if got := last(3); got.State != "off" {
 		t.Errorf("removed: %+v", got)

@@ -26,10 +26,24 @@ type Channel struct {
 	Name       string             `json:"name"`
 	Stream     string             `json:"stream" doc:"Path of its audio"`
 	HLS        string             `json:"hls,omitempty" doc:"Path of its HLS playlist; the main channel has one"`
+	Icecast    *Icecast           `json:"icecast,omitempty" doc:"Where players without scripts listen; the main channel's"`
 	NowPlaying station.NowPlaying `json:"nowPlaying" doc:"What is heard on it: the main channel's, while nothing of its own is"`
 	Listeners  int                `json:"listeners" doc:"Of its stream"`
 	Queue      []string           `json:"queue" nullable:"false" doc:"Files that wait on it; the main channel's are in /api/upnext"`
 	CreatedAt  int64              `json:"createdAt,omitempty" doc:"Epoch milliseconds; the main channel was always there"`
+}
+
+// Icecast is the streaming server of the main channel.
+type Icecast struct {
+	Port   int     `json:"port" doc:"Of the machine that has the air; plain HTTP"`
+	Mounts []Mount `json:"mounts" nullable:"false" doc:"The main one first"`
+}
+
+// Mount is one stream of it.
+type Mount struct {
+	Path string `json:"path" doc:"Of its address, as /main.mp3"`
+	Type string `json:"type" enum:"application/ogg,audio/mpeg,audio/aac"`
+	Kbps int    `json:"kbps" doc:"Bitrate in kbit/s, about; with that of packing"`
 }
 
 type channelsAnswer struct {
@@ -51,8 +65,10 @@ func (s *Server) channels(context.Context, *struct{}) (*channelsAnswer, error) {
 func (s *Server) mainChannel() Channel {
 	var b Status
 	s.statusOnAir(&b, s.opt.Air(), true) // only the track is used
+	server := s.opt.Icecast
 	return Channel{
-		ID: station.MainChannel, Name: s.opt.Name, Stream: "/stream/" + station.MainChannel,
+		Icecast: &server,
+		ID:      station.MainChannel, Name: s.name(), Stream: "/stream/" + station.MainChannel,
 		HLS: s.opt.HLSPrefix + station.MainChannel + "/index.m3u8", NowPlaying: b.NowPlaying,
 		Listeners: s.opt.Channels.ListenersOf(station.MainChannel), Queue: []string{},
 	}
@@ -125,7 +141,7 @@ func (s *Server) queueOn(ctx context.Context, in *struct {
 		return nil, err
 	}
 	out := &queuedAnswer{}
-	out.Body.Channel, out.Body.Track, out.Body.Before = in.ID, trackOf(track, ""), before
+	out.Body.Channel, out.Body.Track, out.Body.Before = in.ID, s.trackOf(track, ""), before
 	return out, nil
 }
 

@@ -140,7 +140,7 @@ func (s *Server) play(ctx context.Context, in *playInput) (*playAnswer, error) {
 		return nil, err
 	}
 	out := &playAnswer{}
-	out.Body.Done, out.Body.Track = s.done(), trackOf(track, "")
+	out.Body.Done, out.Body.Track = s.done(), s.trackOf(track, "")
 	if !track.Category.Music() {
 		out.Body.Track.Type = string(track.Category)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/athir-radio/athir/internal/library/art"
 	"github.com/athir-radio/athir/internal/onair/policy"
 	"github.com/athir-radio/athir/internal/web/api"
 )
@@ -38,7 +39,7 @@ func TestManualsAreTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	audience := ""
-	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md", "carts.md", "social.md", "alarms.md", "people.md", "library.md", "playlists.md", "import.md", "queue.md"} {
+	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md", "carts.md", "social.md", "alarms.md", "people.md", "library.md", "playlists.md", "import.md", "queue.md", "face.md", "history.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +48,8 @@ func TestManualsAreTrue(t *testing.T) {
 	}
 	r := newRigWithKey(t, "open-sesame")
 	submitter := r.examplePosts(t)
-	examples := strings.NewReplacer(slices.Concat(r.exampleHook(t), r.exampleUser(t), r.exampleArrivals(t), r.exampleImport(t), r.exampleChange(t), []string{exampleJob, r.job(t).ID, exampleSubmitter, submitter})...)
+	r.art.set("music/english/2.mp3", "", art.Lyrics{Text: "one line"})
+	examples := strings.NewReplacer(slices.Concat(r.exampleHook(t), r.exampleUser(t), r.exampleArrivals(t), r.exampleImport(t), r.exampleChange(t), []string{exampleJob, r.job(t).ID, exampleSubmitter, submitter, "$AT", r.URL})...)
 	names := strings.NewReplacer(exampleJob, "{id}", exampleUser, "{id}", exampleKey, "{key}", exampleBrowser, "{session}", exampleHook, "{id}", exampleDelivery, "{delivery}",
 		"/messages/m3", "/messages/{id}", "/comments/c1", "/comments/{id}", "/chat/rooms/main", "/chat/rooms/{room}",
 		"/requests/1/", "/requests/{id}/", "/channels/fairuz", "/channels/{id}", "/channels/main", "/channels/{id}",

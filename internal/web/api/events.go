@@ -15,56 +15,105 @@ import (
 	"github.com/athir-radio/athir/internal/web/problem"
 )
 
-// OnAirEvent is the payload of the event status.
+// OnAirEvent is the payload of the event status: all that pages for listeners show of
+// GET /api/status, but what stats_update and alert tell.
 type OnAirEvent struct {
 	Channel    string             `json:"channel"`
+	Station    Identity           `json:"station"`
+	OnAir      bool               `json:"onAir" doc:"Whether listeners hear anything"`
 	NowPlaying station.NowPlaying `json:"nowPlaying"`
 	Track      *Track             `json:"track,omitempty"`
 	State      string             `json:"state" enum:"music,live,emergency,starting,off"`
+	Reason     string             `json:"reason" doc:"What is wrong, as in /api/status"`
+	HLS        Renditions         `json:"hls"`
+	// Library moves with each file: it is told while pages show it.
+	Library *Intake `json:"library,omitempty" doc:"While the library is taken in for the first time (reason beginning)"`
 	// ProgramTime lets a page show the change when its listener hears it, which is
 	// later: HLS carries the same clock as EXT-X-PROGRAM-DATE-TIME.
 	ProgramTime int64 `json:"programTime" doc:"Epoch milliseconds at which the encoder sent what this says"`
-	// History is bounded: channels.MostHeard.
-	History []HeardTrack `json:"history,omitempty" doc:"Of a channel beside main: the last ten tracks of its own, newest first"`
+	// History is bounded: keptHistory, and channels.MostHeard.
+	History []HeardTrack `json:"history,omitempty" doc:"The last ten tracks before, newest first; of a channel beside main those of its own, with what it plays"`
+}
+
+// Identity is how the station names itself.
+type Identity struct {
+	Name     string `json:"name"`
+	Language string `json:"language"`
+	Timezone string `json:"timezone"`
+}
+
+// Renditions are those of HLS.
+type Renditions struct {
+	Renditions []int `json:"renditions" nullable:"false" doc:"Bitrates of HLS in kbit/s, the main one first"`
+}
+
+// Intake is how much of the library can air.
+type Intake struct {
+	Ready   int `json:"ready" doc:"Files that can air"`
+	Unready int `json:"unready" doc:"Files that are still to be looked at and cannot air yet"`
 }
 
 // HeardTrack is a track that a channel has played.
 type HeardTrack struct {
-	station.NowPlaying
+	Track
 	At int64 `json:"at" doc:"Epoch milliseconds at which it began"`
+}
+
+func heardOf(t Track, at int64) HeardTrack {
+	t.StartedAt = at
+	return HeardTrack{t, at}
 }
 
 // ChannelOnAir is the payload of status for a channel beside the main one: that of
 // main, while the channel plays nothing of its own.
-func ChannelOnAir(c channels.Channel, main OnAirEvent) OnAirEvent {
+func (s *Server) ChannelOnAir(c channels.Channel, main OnAirEvent) OnAirEvent {
 	out := main
-	out.Channel = c.ID
+	out.Channel, out.History = c.ID, nil
 	if c.Playing != nil && len(c.Heard) > 0 {
-		shown := trackOf(*c.Playing, "")
+		shown := s.trackOf(*c.Playing, "")
 		shown.StartedAt = c.Heard[0].At.UnixMilli()
 		out.NowPlaying, out.Track, out.State, out.ProgramTime = playing(*c.Playing), &shown, "music", shown.StartedAt
+		out.OnAir, out.Reason, out.Library = true, "", nil
 	}
 	for _, h := range c.Heard {
-		out.History = append(out.History, HeardTrack{playing(h.Track), h.At.UnixMilli()})
+		out.History = append(out.History, heardOf(s.trackOf(h.Track, ""), h.At.UnixMilli()))
 	}
 	return out
 }
 
 func playing(t station.Track) station.NowPlaying {
-	shown := trackOf(t, "")
-	return station.NowPlaying{Title: shown.Title, Artist: shown.Artist, File: asShown(shown.File)}
+	return station.NowPlaying{Title: t.Title, Artist: t.Artist, File: asShown(t.Path)}
 }
 
 // OnAirNow returns the payload of the event status for the main channel.
 func (s *Server) OnAirNow(ctx context.Context) OnAirEvent {
-	_, sounding, _ := s.node(ctx)
-	var b Status
+	b := Status{Guard: s.guardStatus()}
+	node, sounding, err := s.node(ctx)
 	s.statusOnAir(&b, s.opt.Air(), sounding)
-	out := OnAirEvent{Channel: station.MainChannel, NowPlaying: b.NowPlaying, Track: b.Track, State: b.State}
+	b.blame(node, err)
+	out := OnAirEvent{
+		Channel: station.MainChannel, Station: s.identity(), HLS: s.renditions(),
+		OnAir: b.OnAir, NowPlaying: b.NowPlaying, Track: b.Track, State: b.State, Reason: b.Reason,
+	}
+	if b.Reason == "beginning" {
+		copies := s.opt.Mastering()
+		out.Library = &Intake{Ready: copies.Ready, Unready: copies.Silent}
+	}
 	if b.Track != nil {
 		out.ProgramTime = b.Track.StartedAt
 	}
+	for _, t := range b.History {
+		out.History = append(out.History, heardOf(t, t.StartedAt))
+	}
 	return out
+}
+
+func (s *Server) renditions() Renditions {
+	return Renditions{append([]int{}, s.opt.Renditions...)} // never null
+}
+
+func (s *Server) identity() Identity {
+	return Identity{s.name(), s.opt.Language, s.opt.Zone.String()}
 }
 
 // shownQueue is how many entries of the queue the event timeline_update holds, the

@@ -11,13 +11,14 @@ type Row struct {
 	Method, Path string
 	BehindKey    bool // the guard of its row asks who somebody is
 	Right        people.Right
+	Compressed   bool
 }
 
 // Rows is the endpoint table.
 func Rows() []Row {
 	var out []Row
 	for _, r := range (&Server{}).routes() {
-		out = append(out, Row{r.method, r.path, r.guard.keyed(), r.guard.right()})
+		out = append(out, Row{r.method, r.path, r.guard.keyed(), r.guard.right(), r.compressible()})
 	}
 	return out
 }

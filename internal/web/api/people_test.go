@@ -122,7 +122,7 @@ func writtenDown(method, path string) people.Right {
 	const station = "/api/station/"
 	own := []string{"/api/people", station + "webhooks", station + "alarms/test", station + "import"}
 	moderate := []string{station + "chat", "/api/social"}
-	look := []string{"config", "clocks", "mood", "singers", "queries", "rules", "telemetry/airings", "telemetry/tracks", "telemetry/audience", "telemetry/royalties", "library", "library/views", "library/track", "playlists", "playlists/{id}", "playlists/{id}/items", "queue"}
+	look := []string{"config", "clocks", "mood", "singers", "queries", "rules", "telemetry/airings", "telemetry/tracks", "telemetry/audience", "telemetry/royalties", "library", "library/views", "library/track", "playlists", "playlists/{id}", "playlists/{id}/items", "queue", "face"}
 	air := []string{"skip", "play", "rotation/rebuild", "live/register", "live/remove", "live/vote", "live/start", "live/stop", "live/hand", "live/blacklist", "live/wrapup", "live/show", "live/show/end", "live/kick", "live/hold", "carts/fire", "carts/stop", "queue/edit", "queue/undo"}
 	inside := []string{
 		"GET " + station + "state", "GET " + station + "guard", "GET " + station + "alarms", "GET " + station + "live", "GET " + station + "live/sources/{id}/listen",

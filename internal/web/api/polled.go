@@ -19,6 +19,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/athir-radio/athir/internal/kit/held"
+	"github.com/athir-radio/athir/internal/kit/negotiate"
 	"github.com/athir-radio/athir/internal/library/media"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 )
@@ -51,8 +52,9 @@ func polledFor(fresh time.Duration, e endpoint, state func() any) endpoint {
 		inner := http.NewServeMux()
 		e(s, inner, elsewhere{api, humago.NewAdapter(inner, "")}, op)
 		asks := hasQuery(api.OpenAPI(), op.Path)
-		everyones := &kept{path: op.Path, handler: inner, state: state, fresh: fresh}
-		operators := &kept{path: op.Path, handler: inner, state: state, fresh: fresh}
+		compresses := op.Metadata[compressed] != nil
+		everyones := &kept{path: op.Path, handler: inner, state: state, fresh: fresh, compressed: compresses}
+		operators := &kept{path: op.Path, handler: inner, state: state, fresh: fresh, compressed: compresses}
 		serve := guards.Handler(func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
 			r = r.WithContext(ctx.Context()) // with what recognize has found
@@ -78,7 +80,7 @@ func tagged(e endpoint, tag func(ctx context.Context) string) endpoint {
 	return func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
 		gives(http.StatusNotModified)(&op)
 		op.Middlewares = append(slices.Clone(op.Middlewares), func(ctx huma.Context, next func(huma.Context)) {
-			a := answer{tag: `"` + tag(ctx.Context()) + `"`}
+			a := answer{tag: `W/"` + tag(ctx.Context()) + `"`} // weak: it may be compressed
 			ctx.SetHeader("ETag", a.tag)
 			if a.matches(ctx.Header("If-None-Match")) {
 				ctx.SetHeader("Cache-Control", "private, no-cache")
@@ -113,6 +115,8 @@ type kept struct {
 	handler http.Handler
 	state   func() any
 	fresh   time.Duration // how long an answer is served
+	// compressed says that answers may be: Vary is there even where one is not.
+	compressed bool
 
 	last     atomic.Pointer[answer]
 	mu       sync.Mutex
@@ -131,8 +135,9 @@ type answer struct {
 	status int
 	head   http.Header
 	body   []byte
-	clock  int    // where the digits of serverTime begin; 0 without it
-	tag    string // ETag, quoted; empty with serverTime
+	clock  int       // where the digits of serverTime begin; 0 without it
+	tag    string    // ETag; empty with serverTime. It is weak: one for every encoding.
+	gzip   *squeezed // nil where the answer is not compressed
 }
 
 func (k *kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -141,6 +146,9 @@ func (k *kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client has left
 	}
 	maps.Copy(w.Header(), a.head)
+	if k.compressed {
+		w.Header().Add("Vary", "Accept-Encoding")
+	}
 	body := a.body
 	switch {
 	case a.clock > 0:
@@ -154,21 +162,17 @@ func (k *kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if a.gzip != nil && negotiate.Accepts(r.Header.Get("Accept-Encoding"), "gzip") {
+		body = a.gzip.bytes(body, a.clock)
+		w.Header()["Content-Encoding"] = []string{"gzip"}
+	}
 	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(body) // the client may have left
 }
 
-// matches reports whether a client has this answer already. It compares weakly, for
-// proxies that compress make tags weak.
-func (a *answer) matches(tags string) bool {
-	for tag := range strings.SplitSeq(tags, ",") {
-		if strings.TrimPrefix(strings.TrimSpace(tag), "W/") == a.tag {
-			return true
-		}
-	}
-	return false
-}
+// matches reports whether a client has this answer already.
+func (a *answer) matches(tags string) bool { return negotiate.Has(tags, a.tag) }
 
 // get returns an answer for the current state; nil when ctx ends first.
 func (k *kept) get(ctx context.Context) *answer {
@@ -225,16 +229,20 @@ func (k *kept) finish(ctx context.Context, m *attempt, state any) {
 	}
 	k.handler.ServeHTTP(page, req)
 	m.answer.status, m.answer.head, m.answer.body = page.Status, page.Header(), page.Body.Bytes()
+	m.answer.head.Del("Vary") // is added to that of each request
 	if page.Status != http.StatusOK {
 		return // errors are not kept
 	}
 	m.answer.clock = clockIn(m.answer.body)
 	if m.answer.clock == 0 {
 		sum := sha256.Sum256(m.answer.body)
-		m.answer.tag = `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+		m.answer.tag = `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 		if m.answer.head.Get("Cache-Control") == "" {
 			m.answer.head.Set("Cache-Control", "no-cache") // revalidate each time
 		}
+	}
+	if k.compressed && squeezes(m.answer.head, m.answer.body, m.answer.clock) {
+		m.answer.gzip = &squeezed{}
 	}
 	k.last.Store(m.answer)
 }
@@ -242,22 +250,24 @@ func (k *kept) finish(ctx context.Context, m *attempt, state any) {
 // The states that answers are built from.
 
 type airState struct {
-	air   *scheduler.View
-	votes uint64
+	air        *scheduler.View
+	votes, art uint64
 }
 
 // ofAir is the state of answers about the rotation.
-func (s *Server) ofAir() any { return airState{s.opt.Air(), s.voted.Load()} }
+func (s *Server) ofAir() any { return airState{s.opt.Air(), s.voted.Load(), s.artVersion()} }
 
 type stationState struct {
 	air       *scheduler.View
 	lib       *media.Snapshot
 	mastering Mastering
+	art       uint64
+	face      any
 }
 
 // ofStation is the state of answers about the air and the library.
 func (s *Server) ofStation() any {
-	return stationState{s.opt.Air(), s.opt.Library(), s.opt.Mastering()}
+	return stationState{s.opt.Air(), s.opt.Library(), s.opt.Mastering(), s.artVersion(), s.ofFace()}
 }
 
 type healthState struct {

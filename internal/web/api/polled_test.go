@@ -175,7 +175,7 @@ func TestWhoHasTheQueueAlreadyIsToldSo(t *testing.T) {
 		if tag == "" || body == "" {
 			t.Fatalf("%s: no ETag", path)
 		}
-		for _, sent := range []string{tag, "W/" + tag, `"other", ` + tag} {
+		for _, sent := range []string{tag, strings.TrimPrefix(tag, "W/"), `"other", ` + tag} {
 			if code, head, body := s.call(t, "GET", path, "", "If-None-Match", sent); code != http.StatusNotModified || body != "" || head.Get("ETag") != tag {
 				t.Errorf("%s, %s: %d %v", path, sent, code, head)
 			}

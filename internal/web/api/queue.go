@@ -98,7 +98,7 @@ func (s *Server) handQueueNow(ctx context.Context) HandQueue {
 	}
 	opened := air.Opened(time.Now())
 	for i, it := range air.Queue() {
-		t := trackOf(it.Track, it.Type)
+		t := s.trackOf(it.Track, it.Type)
 		e := HandEntry{
 			Position: it.Index, File: t.File, Title: t.Title, Artist: t.Artist, Category: t.Category, Type: t.Type, DurationMS: t.DurationMS,
 			Hand: it.Hand, Locked: it.Held, Opened: i < opened, Guest: string(it.Guest), List: it.List, ListName: it.ListName, AfterNews: it.AfterNews, Relaxed: []handBroken{},
@@ -121,10 +121,10 @@ func deedOf(d scheduler.Deed) *HandDeed {
 	return &HandDeed{ID: d.ID, What: string(d.Op), Of: asShown(d.Title), At: d.At.UnixMilli(), By: d.By}
 }
 
-func breaksOf(all []scheduler.Broken) []HandBreak {
+func (s *Server) breaksOf(all []scheduler.Broken) []HandBreak {
 	out := make([]HandBreak, len(all))
 	for i, b := range all {
-		t := trackOf(b.Track, "")
+		t := s.trackOf(b.Track, "")
 		out[i] = HandBreak{Position: b.Position, File: t.File, Title: t.Title, Artist: t.Artist, Rule: string(b.Rule), Detail: asShown(b.Detail), AfterMS: b.After.Milliseconds(), Other: asShown(cmp.Or(b.Other.Title, b.Other.Path))}
 		if !b.Due.IsZero() {
 			late := b.Late.Milliseconds()
@@ -198,7 +198,7 @@ func (s *Server) checkQueue(ctx context.Context, in *handEdit) (*checkAnswer, er
 		return nil, err
 	}
 	out := &checkAnswer{CacheControl: "no-store"}
-	out.Body.Breaks, out.Body.Lifts = breaksOf(w.Breaks), breaksOf(w.Lifts)
+	out.Body.Breaks, out.Body.Lifts = s.breaksOf(w.Breaks), s.breaksOf(w.Lifts)
 	return out, nil
 }
 
@@ -220,7 +220,7 @@ func (s *Server) editQueue(ctx context.Context, in *handEdit) (*editAnswer, erro
 		return nil, err
 	}
 	out := &editAnswer{}
-	out.Body.HandQueue, out.Body.Breaks, out.Body.Deed = s.handQueueNow(ctx), breaksOf(w.Breaks), *deedOf(deed)
+	out.Body.HandQueue, out.Body.Breaks, out.Body.Deed = s.handQueueNow(ctx), s.breaksOf(w.Breaks), *deedOf(deed)
 	return out, nil
 }
 

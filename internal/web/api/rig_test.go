@@ -71,6 +71,7 @@ type rig struct {
 	db         *store.DB
 	people     *people.People
 	shelf      *shelved
+	art        shownArt
 	arrivals   *intake.Intake
 	imports    string // folder
 	file       string // of the database
@@ -168,7 +169,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 		},
 	}
 	opt := api.Options{
-		Log: r.log, Version: "test", Name: "أثير", Language: "ar", Zone: time.UTC,
+		Log: r.log, Version: "test", Name: "أثير", Face: r.openFace(t), Language: "ar", Zone: time.UTC, Renditions: []int{256, 128, 64}, Icecast: api.Icecast{Port: 8005, Mounts: []api.Mount{{Path: "/main", Type: "application/ogg", Kbps: 192}}},
 		// What tests change in place is another state each time.
 		Air:     func() *scheduler.View { now := r.view; return &now },
 		Library: func() *media.Snapshot { now := r.lib; return &now }, Mastering: func() api.Mastering { return api.Mastering{Waiting: 7, Silent: 4, Ready: 6, Problem: r.trouble} },
@@ -183,7 +184,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
 		Countries: func() census.State { return census.State{On: true, File: "c.mmdb", BuiltAt: time.UnixMilli(1000)} },
-		People:    r.people, Shelf: r.openShelf(t, r.files.Media), Imports: r.openImports(t),
+		People:    r.people, Shelf: r.openShelf(t, r.files.Media), Art: &r.art, Imports: r.openImports(t),
 		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Queue: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
 		Reactions: &r.reactions, Chat: r.chat, Requests: r.asked, Social: r.openSocial(t), Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,

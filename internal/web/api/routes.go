@@ -45,11 +45,11 @@ func (s *Server) routes() []route {
 		{http.MethodDelete, "/api/channels/{id}", programmes, operating, "Remove a channel", typed(s.removeChannel, may(409, 503))},
 		// Content and library
 		{get, "/api/library", open, searching, "Inventory of the media library", polled(typed(s.library), s.ofStation)},
-	}, s.shelf(), s.shelfIntake(), s.shelfCovers(), s.playlists(), s.imports(), s.production(), []route{
+	}, s.shelf(), s.shelfIntake(), s.shelfCovers(), s.lyricsRows(), s.playlists(), s.imports(), s.production(), []route{
 		// Media sync: the token is in the query, and checked there
 		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia, syncFile, syncPath)},
 		{get, "/api/sync/m3u", open, unmetered, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U, syncFile)},
-	}, s.stationControl(), s.queueByHand(), s.liveControl(), s.cartWall(), s.livePublishers(), s.liveRecordings(), s.liveNode(), s.deadAir(), s.alarms(), s.webhooks(), s.subscriptions(), s.moderation(), s.chatting(), s.socialPlatform(), s.requesting(), s.sessions(), s.account(), s.people(), []route{
+	}, s.stationControl(), s.queueByHand(), s.liveControl(), s.cartWall(), s.faces(), s.livePublishers(), s.liveRecordings(), s.liveNode(), s.deadAir(), s.alarms(), s.webhooks(), s.subscriptions(), s.moderation(), s.chatting(), s.socialPlatform(), s.requesting(), s.heardByListeners(), s.sessions(), s.account(), s.people(), []route{
 		// Telemetry and other routes
 		{get, "/api/status", open, reading, "Now playing, listeners, bandwidth", polled(typed(s.status), s.ofStation)},
 		{get, "/api/schedule", open, reading, "The full rotation with onAir and aired flags; why, with explain", polled(typed(s.schedule), s.ofAir)},
@@ -128,6 +128,9 @@ func (s *Server) Handler() http.Handler {
 			MaxBodyBytes: term.body,
 			Middlewares:  slices.Concat(crossing(shared.middleware(r)), s.metered(r.limit), huma.Middlewares{s.admit(r.guard)}, s.recognizing(r.guard)),
 		}
+		if r.compressible() {
+			op.Metadata = map[string]any{compressed: true}
+		}
 		for _, scheme := range r.guard.schemes() {
 			op.Security = append(op.Security, map[string][]string{scheme: {}})
 		}
@@ -148,7 +151,7 @@ func (s *Server) Handler() http.Handler {
 	s.shelfUploads(mux)
 	mux.Handle("GET "+s.opt.HLSPrefix, s.opt.HLS)
 	mux.Handle("/", s.opt.Pages)
-	return secured(recovered(s.opt.Log, mux))
+	return secured(recovered(s.opt.Log, documents(mux, "/openapi.json", "/openapi.yaml", "/docs")))
 }
 
 // unknown answers paths and methods that no row of the table has. Without the key, a

@@ -51,9 +51,9 @@ func whyOf(w rotation.Why) *Why {
 	return out
 }
 
-func entryOf(it scheduler.Item) Entry {
+func (s *Server) entryOf(it scheduler.Item) Entry {
 	e := Entry{
-		Track: trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Failed: it.Failed, Clock: it.Clock, AfterNews: it.AfterNews,
+		Track: s.trackOf(it.Track, it.Type), Position: it.Index, OnAir: it.OnAir, Aired: it.Aired, Failed: it.Failed, Clock: it.Clock, AfterNews: it.AfterNews,
 		Guest: string(it.Guest), List: it.List, ListName: it.ListName, Held: it.Held, Hand: it.Hand,
 	}
 	for _, r := range it.Relaxed {
@@ -73,7 +73,7 @@ func (s *Server) entries(air *scheduler.View, explain bool) []Entry {
 	items, votes := air.Items(), s.opt.Votes.Counts()
 	out := make([]Entry, len(items))
 	for i, it := range items {
-		out[i] = entryOf(it)
+		out[i] = s.entryOf(it)
 		if i >= air.Consumed {
 			out[i].Votes = votes[it.Track.Path]
 		}

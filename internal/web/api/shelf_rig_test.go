@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
+	"image/png"
 	"net/http"
 	"net/netip"
 	"os"
@@ -299,6 +300,10 @@ func exampleFile(t *testing.T, name string) string {
 	switch name {
 	case "cover.jpg":
 		if err := jpeg.Encode(&data, image.NewGray(image.Rect(0, 0, 400, 300)), nil); err != nil {
+			t.Fatal(err)
+		}
+	case "logo.png", "icon.png":
+		if err := png.Encode(&data, image.NewGray(image.Rect(0, 0, 600, 300))); err != nil {
 			t.Fatal(err)
 		}
 	case exampleBackup:

@@ -18,6 +18,7 @@ import (
 	why "github.com/athir-radio/athir/internal/audience/social/refusal"
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/deadline"
+	"github.com/athir-radio/athir/internal/kit/negotiate"
 	"github.com/athir-radio/athir/internal/station"
 )
 
@@ -89,7 +90,7 @@ func (a *postsAnswer) unchanged(has string) error {
 		return err
 	}
 	sum := sha256.Sum256(text)
-	if a.ETag = `"` + hex.EncodeToString(sum[:12]) + `"`; a.ETag == has {
+	if a.ETag = `W/"` + hex.EncodeToString(sum[:12]) + `"`; negotiate.Has(has, a.ETag) { // weak: it may be compressed
 		a.Status, a.Body = http.StatusNotModified, nil
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 // Track is a track as pages show it. Times are epoch milliseconds.
 type Track struct {
+	ID         string `json:"id" doc:"In addresses, /track/{id}"`
 	Title      string `json:"title"`
 	Artist     string `json:"artist"`
 	File       string `json:"file" doc:"Path relative to the media root"`
@@ -22,37 +23,45 @@ type Track struct {
 	StartedAt  int64  `json:"startedAt,omitempty" doc:"Epoch milliseconds, as heard"`
 	DurationMS int64  `json:"durationMs"`
 	License    string `json:"license,omitempty"`
+	Cover      string `json:"cover,omitempty" doc:"Id of its picture, of /api/library/covers/{id}; missing where it has none"`
+	Lyrics     bool   `json:"lyrics,omitempty" doc:"Whether /api/tracks/{id}/lyrics has words"`
 }
 
-func trackOf(t station.Track, typ string) Track {
+// trackOf is a track as pages show it. The picture that an operator gave it comes before its file's.
+func (s *Server) trackOf(t station.Track, typ string) Track {
 	if typ == "" {
 		typ = "music"
 	}
-	return Track{
-		Title: t.Title, Artist: t.Artist, File: t.Path, Album: t.Album, Category: string(t.Category),
+	out := Track{
+		ID: station.TrackID(t.Path), Title: t.Title, Artist: t.Artist, File: t.Path, Album: t.Album, Category: string(t.Category),
 		Type: typ, DurationMS: t.Duration.Milliseconds(), License: t.License,
 	}
+	if s.opt.Art != nil {
+		found := s.opt.Art.Of(t.Path)
+		out.Cover, out.Lyrics = found.Cover, found.Lyrics
+	}
+	if t.Own != nil && t.Own.Cover != "" {
+		out.Cover = t.Own.Cover
+	}
+	return out
 }
 
-func heard(a scheduler.OnAir) Track {
-	t := trackOf(a.Track, a.Type)
+func (s *Server) heard(a scheduler.OnAir) Track {
+	t := s.trackOf(a.Track, a.Type)
 	t.StartedAt = a.StartedAt.UnixMilli()
 	return t
 }
 
 // Status is the answer of GET /api/status.
 type Status struct {
-	Station struct {
-		Name     string `json:"name"`
-		Language string `json:"language"`
-		Timezone string `json:"timezone"`
-	} `json:"station"`
+	Station    Identity           `json:"station"`
 	OnAir      bool               `json:"onAir" doc:"Whether listeners hear anything"`
 	State      string             `json:"state" enum:"music,live,emergency,starting,off"`
 	Reason     string             `json:"reason" enum:",empty_library,beginning,media_folder,mastering,rotation_not_renewed,disk_full,node_unreachable,machine_short" doc:"What is wrong; the log says why"`
 	NowPlaying station.NowPlaying `json:"nowPlaying"`
 	Track      *Track             `json:"track,omitempty"`
 	History    []Track            `json:"history" doc:"Heard before, newest first"`
+	HLS        Renditions         `json:"hls"`
 	// Each listener counts in one of the parts, independent of Source.
 	Listeners telemetry.Parts `json:"listeners"`
 	Source    string          `json:"source" doc:"Server whose count stats_update has as listeners: the relay, else the streaming server"`
@@ -122,7 +131,7 @@ type statusAnswer struct {
 func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error) {
 	out := &statusAnswer{CacheControl: "no-store"}
 	b := &out.Body
-	b.Station.Name, b.Station.Language, b.Station.Timezone = s.opt.Name, s.opt.Language, s.opt.Zone.String()
+	b.HLS, b.Station = s.renditions(), s.identity()
 	b.ServerTime = time.Now().UnixMilli()
 	b.Guard = s.guardStatus()
 	air := s.opt.Air()
@@ -145,12 +154,7 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*statusAnswer, error)
 		}
 	}
 	s.statusOnAir(b, air, sounding)
-	if problem := nodeProblem(b.Guard, node, err); problem != "" {
-		switch b.Reason {
-		case "", "mastering", "rotation_not_renewed": // those two because of it, as a rule
-			b.Reason = problem
-		}
-	}
+	b.blame(node, err)
 	count := s.opt.Count()
 	b.Listeners, b.Source = count.Parts, count.Source
 	b.Bandwidth.BitsPerSecond, b.Bandwidth.HLS = count.Bandwidth.Total, count.Bandwidth.HLS
@@ -179,6 +183,16 @@ func (s *Server) node(ctx context.Context) (node Node, sounding bool, err error)
 	return node, node.Sounding || err != nil || s.guardStatus().Arriving, err
 }
 
+// blame makes what is wrong with the broadcast node the reason.
+func (b *Status) blame(node Node, err error) {
+	if problem := nodeProblem(b.Guard, node, err); problem != "" {
+		switch b.Reason {
+		case "", "mastering", "rotation_not_renewed": // those two because of it, as a rule
+			b.Reason = problem
+		}
+	}
+}
+
 // nodeProblem returns what is wrong with the broadcast node.
 func nodeProblem(guard deadair.Standing, node Node, err error) string {
 	watched := guard.State != "off" && guard.State != deadair.Starting.String()
@@ -200,7 +214,7 @@ func (s *Server) statusOnAir(b *Status, air *scheduler.View, sounding bool) {
 	b.History = []Track{}
 	for _, past := range air.Past {
 		if past.Kind == scheduler.Rotation && len(b.History) < keptHistory {
-			b.History = append(b.History, heard(past))
+			b.History = append(b.History, s.heard(past))
 		}
 	}
 	// Texts for pages: the errors themselves hold paths, and are in the log.
@@ -232,7 +246,7 @@ func (s *Server) statusOnAir(b *Status, air *scheduler.View, sounding bool) {
 	if b.OnAir = sounding; !b.OnAir {
 		b.State = "off"
 	}
-	t := heard(air.OnAir)
+	t := s.heard(air.OnAir)
 	b.Track = &t
 	b.NowPlaying = station.NowPlaying{Title: t.Title, Artist: t.Artist, File: t.File, Post: s.postOnAir(air.OnAir)}
 }

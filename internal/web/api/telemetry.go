@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +31,12 @@ type Telemetry interface {
 	// aired, the oldest first.
 	Used(ctx context.Context, m telemetry.Month) (telemetry.Uses, error)
 	Music(ctx context.Context, m telemetry.Month, fn func(*telemetry.Aired) error) error
+	// Heard returns what was on the air of late.
+	Heard() *telemetry.Heard
+	// PathOf returns the path of a file that has aired, by the id of its track.
+	PathOf(ctx context.Context, id string) (path string, known bool, err error)
+	// Played returns at most limit airings of one path, newest first.
+	Played(ctx context.Context, path string, limit int) ([]telemetry.Aired, error)
 }
 
 // Span is a period in a query; the default is all that is kept.
@@ -149,6 +156,7 @@ func twoForms[Body, Input any](what string, answer func(context.Context, *Input)
 			"text/csv":         {Schema: &huma.Schema{Type: "string"}},
 		}}}
 		op = noted(api, op, reflect.TypeFor[Input](), notes)
+		op.Middlewares = slices.Concat(compressing(op), op.Middlewares)
 		huma.Register(api, op, func(ctx context.Context, in *Input) (*formedAnswer, error) {
 			out, err := answer(ctx, in)
 			return out, s.answered(op, err)

@@ -19,6 +19,28 @@ type counts struct {
 	sort     telemetry.TrackSort
 	month    telemetry.Month
 	failing  error
+	past     *telemetry.Telemetry // what was on the air; nil: nothing
+}
+
+func (c *counts) Heard() *telemetry.Heard {
+	if c.past == nil {
+		return &telemetry.Heard{}
+	}
+	return c.past.Heard()
+}
+
+func (c *counts) PathOf(ctx context.Context, id string) (string, bool, error) {
+	if c.past == nil {
+		return "", false, nil
+	}
+	return c.past.PathOf(ctx, id)
+}
+
+func (c *counts) Played(ctx context.Context, path string, limit int) ([]telemetry.Aired, error) {
+	if c.past == nil {
+		return nil, nil
+	}
+	return c.past.Played(ctx, path, limit)
 }
 
 func (c *counts) Tracks(_ context.Context, from, to time.Time, category string, sort telemetry.TrackSort, limit int) ([]telemetry.Track, int, error) {

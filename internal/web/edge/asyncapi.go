@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/athir-radio/athir/internal/audience/chat"
 	"github.com/athir-radio/athir/internal/audience/events"
@@ -138,9 +139,13 @@ func ref(to string) map[string]any { return map[string]any{"$ref": to} }
 // AsyncAPIPath is where the description is served.
 const AsyncAPIPath = "/asyncapi.json"
 
-// ServeAsyncAPI answers with the document.
+// ServeAsyncAPI answers with the document, compressed for those who take that.
 func ServeAsyncAPI(doc []byte) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
 			w.WriteHeader(http.StatusMethodNotAllowed)
@@ -149,5 +154,5 @@ func ServeAsyncAPI(doc []byte) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		_, _ = w.Write(doc)
-	})
+	}))
 }

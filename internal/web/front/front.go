@@ -117,7 +117,7 @@ var public = []string{
 	"GET /api/upnext/votes", "POST /api/upnext/votes", "GET /api/reactions", "POST /api/reactions", "GET /api/vibe", "POST /api/vibe",
 	"GET /api/comments", "POST /api/comments", "GET /api/chat/rooms", "GET /api/chat/rooms/{room}/messages", "GET /chat/media/{file}",
 	"GET /api/subscribe", "POST /api/subscribe", "POST /api/subscribe/mine", "DELETE /api/subscribe",
-	"GET /api/telemetry/listeners",
+	"GET /api/telemetry/listeners", "GET /api/history", "GET /api/tracks/{id}", "GET /api/tracks/{id}/lyrics", "GET /api/oembed", "GET /api/library/covers/{id}",
 	"GET /api/requests", "POST /api/requests", "GET /api/requests/search", "DELETE /api/requests/{id}",
 	"GET /api/social/posts", "GET /api/social/posts/{id}", "POST /api/social/posts", "GET /api/social/posts/{id}/audio", "GET /api/social/posts/{id}/cover",
 	"POST /api/social/posts/{id}/vote", "POST /api/social/posts/{id}/react", "POST /api/social/posts/{id}/report",
@@ -147,10 +147,10 @@ func coming(next http.Handler, stall time.Duration) http.Handler {
 // Options of a front.
 type Options struct {
 	Log     *slog.Logger
-	Pages   http.Handler // the built pages
+	Pages   http.Handler // of listeners
 	Control string       // host:port of the control plane
-	// Describe serves the pages with what it asks of the control plane; nil: as they are.
-	Describe func(pages, control http.Handler) http.Handler
+	// Made makes the pages where they ask the control plane something; nil: they are Pages.
+	Made func(control http.Handler) http.Handler
 	// Only are the routes that are passed on where the pages need few of them, as "GET /x";
 	// HLS is then none. Nil: all that every listener may use.
 	Only []string
@@ -223,8 +223,8 @@ func Handler(opt Options) http.Handler {
 		}
 		answers(w, r)
 	}))
-	if opt.Describe != nil {
-		opt.Pages = opt.Describe(opt.Pages, passed)
+	if opt.Made != nil {
+		opt.Pages = opt.Made(passed)
 	}
 	mux.Handle("/", opt.Pages)
 	return mux

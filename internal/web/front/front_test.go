@@ -197,7 +197,7 @@ func TestAnEdgeOfItsOwnCredentialBringsNoKeys(t *testing.T) {
 
 // A client that asks for the stream and reads nothing of it.
 func TestAPlayerThatNeverReadsIsLetGo(t *testing.T) {
-	for _, path := range []string{"/stream", "/hls/main/seg1.ts", "/network-test-payload"} {
+	for _, path := range []string{"/stream", "/hls/main/seg1.m4s", "/network-test-payload"} {
 		ended := make(chan struct{})
 		endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			defer close(ended)
