@@ -17,6 +17,8 @@ const commentsAtOnce = 50;
 /** So often it looks while there is no connection. One that broke a moment ago comes back with all that was missed. */
 const everyMs = 15_000;
 const heart = '❤️';
+/** What was not answered the next connection or look asks again. */
+const quiet = () => undefined;
 
 /**
  * What listeners do on the home page: reactions, votes, the vibe, comments. It
@@ -102,8 +104,8 @@ export class Audience {
       link.onUp(() => {
         this.#quietUntil = Date.now() + 1000; // the first event after connecting repeats old reactions
         this.#outbox.resume();
-        this.#refresh();
       }, () => this.#outbox.resume()),
+      link.onAnew((first) => (first ? this.#refresh() : this.#missed())),
     ];
     this.#refresh();
     const poll = setInterval(() => !link.up && Date.now() - lostAt > everyMs && document.visibilityState === 'visible' && this.#refresh(), everyMs);
@@ -205,8 +207,6 @@ export class Audience {
 
   /** Asks for the current state, which includes the events missed while disconnected. */
   #refresh(): void {
-    const quiet = () => undefined; // the next connection or look asks again
-    const after = this.#known.newest;
     const [told, swings]: [Counts, number] = [{}, this.#swings];
     this.#counted = told;
     ask<Counts>('GET', '/api/reactions').then((counts) => this.#taps.take({ ...counts, ...told }), quiet);
@@ -215,6 +215,12 @@ export class Audience {
       const known = vibes.find((vibe) => vibe === mine);
       if (known) this.myVibe = known;
     }, quiet);
+    this.#missed();
+  }
+
+  /** Asks for the comments that were missed. All else is told again to whoever joins. */
+  #missed(): void {
+    const after = this.#known.newest;
     const query = after ? `after=${after}&limit=${commentsAtOnce}` : `limit=${commentsAtOnce}`;
     ask<{ comments: Comment[] | null }>('GET', `/api/comments?${query}`).then(({ comments }) => this.#take(comments ?? []), quiet);
   }

@@ -15,6 +15,11 @@ const patienceMs = 12_000;
  */
 const pause = { first: 500, most: 1500, soon: 80, later: 8000, tries: 400 };
 
+/** Within this time those ask who are back at the same moment, ms. */
+const spreadMs = 30_000;
+/** A connection that stands brings a heartbeat every 25 s. */
+const quietMs = 60_000;
+
 /**
  * The event transport: Socket.IO on the page's own origin. Its library is
  * loaded when it is first opened. It connects again by itself, for ever, and
@@ -42,6 +47,10 @@ export class Link {
   readonly #backs = new Set<() => void>();
   /** Nothing has been heard over this connection yet. */
   #fresh = false;
+  /** When it last brought anything, heartbeats too. */
+  #broughtAt = 0;
+  /** Connections so far that were not taken up where they broke. */
+  #begun = 0;
 
   /** Opens the link once. Where its library cannot be loaded, the page polls. */
   open(): void {
@@ -64,6 +73,11 @@ export class Link {
 
   get up(): boolean {
     return this.state === 'live';
+  }
+
+  /** It stands and brings heartbeats: events come, each and in order. A device that slept learns late that it does not. */
+  get brings(): boolean {
+    return this.up && Date.now() - this.#broughtAt < quietMs;
   }
 
   /** What keeps writes from the station: the line to its server, the server's own line to the station, or nothing. */
@@ -99,6 +113,23 @@ export class Link {
     return () => this.#backs.delete(run);
   }
 
+  /**
+   * Calls run where what is not told has to be asked for: after the first connection at once; after later ones, and
+   * when the server finds the station again, at some moment of half a minute, for everybody else is back as well.
+   */
+  onAnew(run: (first: boolean) => void): () => void {
+    let due: ReturnType<typeof setTimeout> | undefined;
+    const soon = () => {
+      clearTimeout(due);
+      due = setTimeout(() => run(false), Math.random() * spreadMs);
+    };
+    const offs = [this.onDown(() => clearTimeout(due)), this.onBack(soon), this.onUp(() => (this.#begun < 2 ? run(true) : soon()))];
+    return () => {
+      clearTimeout(due);
+      for (const off of offs) off();
+    };
+  }
+
   /** Emits an event and returns its acknowledgement; rejects with a Problem, with status 0 where no answer came. */
   async ask<E extends keyof Asks>(event: E, payload: Asks[E][0], timeoutMs = patienceMs): Promise<Asks[E][1]> {
     if (!this.#socket?.connected) throw new Problem(0, '');
@@ -124,7 +155,12 @@ export class Link {
     socket.io.on('reconnect_attempt', (tries) => socket.io.reconnectionDelayMax(tries < pause.soon ? pause.most : pause.later));
     // Its pauses double with each try, and beyond a thousand come out as none: it begins to count anew.
     socket.io.on('reconnect_failed', () => setTimeout(() => this.#opened && socket.connect(), pause.later * (0.5 + Math.random() / 2)));
+    this.#begun = 0;
+    const brought = () => (this.#broughtAt = Date.now());
+    socket.io.on('ping', brought);
     socket.on('connect', () => {
+      brought();
+      if (!socket.recovered) this.#begun++;
       this.state = 'live';
       this.#fresh = !socket.recovered;
       for (const [run, again] of this.#ups) (socket.recovered ? again : run)();
@@ -147,6 +183,7 @@ export class Link {
       if (this.#opened && !socket.active) setTimeout(() => this.#opened && socket.connect(), 8000);
     });
     socket.onAny((event: string, payload: unknown) => {
+      brought();
       this.#heed(event === 'link' ? (payload as Hearing) : null);
       for (const hear of this.#ears.get(event) ?? []) hear(payload as never);
     });

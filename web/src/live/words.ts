@@ -2,18 +2,24 @@
 
 import type { Told } from '../requests/answers';
 import type { SocialEvent } from '../social/post';
-import type { AirState, NowPlaying, Played } from '../station/api';
+import type { AirState, NowPlaying, Played, Status } from '../station/api';
 
 /** A change of what is on: true from programTime on, which the ear reaches later. */
 export interface StatusEvent {
   channel: string;
   nowPlaying: NowPlaying;
   track?: Played | null;
-  /** Of a channel beside main: its last ten tracks, newest first. */
+  /** The last ten tracks, newest first; missing where there are none. */
   history?: Played[] | null;
   state: AirState;
   programTime: number;
-  alert?: string;
+  /** These are missing where the station is of a version before. */
+  station?: Status['station'];
+  onAir?: boolean;
+  reason?: string;
+  hls?: Status['hls'];
+  /** While the library is taken in for the first time. */
+  library?: { ready: number; unready: number };
 }
 
 export interface Comment {
@@ -56,6 +62,8 @@ export interface Stats {
   bandwidth: number;
   source: string;
   at: number;
+  /** The station's clock as it was sent; missing where the station is of a version before. */
+  serverTime?: number;
   history: { at: number; listeners: number; bandwidth: number }[];
 }
 
@@ -95,6 +103,8 @@ export interface Events {
   timeline_update: unknown;
   reactions: { counts: Counts; changed: Counts };
   votes: { votes: Counts };
+  /** Who is connected, and how many are in each chat room. */
+  presence: { clients: number; rooms: Counts };
   message_reaction: { msgId: string; room: string; emoji: string; count: number; counts: Counts };
   message_deleted: { id: string; room?: string };
   chat_state: RoomState;

@@ -1,5 +1,6 @@
 import { ask, Problem } from '../station/control';
 import { tongue } from '../i18n/tongue.svelte';
+import { register } from './worker';
 import { deviceId } from '../live/device';
 
 export const topics = ['live', 'artist', 'bulletin'] as const;
@@ -92,14 +93,6 @@ function sent({ topics: chosen, artists, quiet }: Wishes): object {
   const hours = quiet ? { quiet: { from: quiet.from, to: quiet.until, zone } } : {};
   return { topics: chosen, artists: chosen.includes('artist') ? artists : [], lang: tongue.language, ...hours };
 }
-
-function register(): Promise<ServiceWorkerRegistration> {
-  const script = '/sw.js';
-  const { trustedTypes } = globalThis as { trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): unknown } } };
-  const url = trustedTypes ? (policy ??= trustedTypes.createPolicy('athir-worker', { createScriptURL: () => script })).createScriptURL(script) : script;
-  return navigator.serviceWorker.register(url as string, { scope: '/', updateViaCache: 'none' }).then(() => navigator.serviceWorker.ready);
-}
-let policy: { createScriptURL(url: string): unknown } | undefined;
 
 /** A subscription made for another key of the station is made anew. */
 async function subscribe(worker: ServiceWorkerRegistration, publicKey: string): Promise<PushSubscription> {

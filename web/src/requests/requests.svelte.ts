@@ -72,11 +72,12 @@ export class Requests {
 
   /** Follows the station until the returned function is called. */
   follow(): () => void {
-    const offs = [this.#link.on('requests', (told) => this.#hear(told)), this.#link.onUp(() => void this.look()), this.#link.onBack(() => void this.look())];
+    const offs = [this.#link.on('requests', (told) => this.#hear(told)), this.#link.onAnew(() => void this.look())];
     if (!this.#link.up) void this.look();
     const ticker = setInterval(() => {
       this.now = this.#clock();
-      const pause = this.#known && (this.#link.up || !this.enabled) ? idleMs : everyMs;
+      if (this.#known && this.#link.brings && !this.#link.away) return; // it tells of every change
+      const pause = this.#known && !this.enabled ? idleMs : everyMs;
       if (document.visibilityState === 'visible' && Date.now() - this.#lookedAt > pause) void this.look();
     }, tickMs);
     return () => {

@@ -26,6 +26,8 @@ export const categories: readonly Category[] = [
 ];
 
 export interface Item {
+  /** In addresses, /track/{id}; missing where the station is of a version before. */
+  id?: string;
   title: string;
   artist: string;
   file: string;
@@ -33,6 +35,10 @@ export interface Item {
   type: string;
   durationMs: number;
   license?: string;
+  /** Id of its picture, of /api/library/covers/{id}. */
+  cover?: string;
+  /** Whether /api/tracks/{id}/lyrics has words. */
+  lyrics?: boolean;
 }
 
 /** A listener's post that is on the air. */
@@ -166,6 +172,8 @@ export interface Status {
   station: { name: string; language: string; timezone: string };
   onAir: boolean;
   state: AirState;
+  /** Missing where the station is of a version before renditions. */
+  hls?: { renditions: readonly number[] };
   reason?: string;
   nowPlaying?: NowPlaying | null;
   track?: Played | null;
