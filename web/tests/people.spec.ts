@@ -296,16 +296,16 @@ test('a station without a key says that users restrict nobody, and what people a
 
 const looked = ['Air', 'Programme', 'Library', 'Production', 'Live', 'Listeners', 'Requests'];
 const sections: Record<Role, string[]> = {
-  owner: [...looked, 'Posts', 'Log', 'People'], programme: [...looked, 'Posts', 'Log'], moderator: [...looked, 'Posts'], presenter: looked, viewer: looked,
+  owner: [...looked, 'Posts', 'Station', 'Log', 'People'], programme: [...looked, 'Posts', 'Station', 'Log'], moderator: [...looked, 'Posts', 'Station'], presenter: [...looked, 'Station'], viewer: [...looked, 'Station'],
 };
 const barred: Record<Role, string[]> = {
-  owner: [], programme: [], moderator: ['air', 'programme', 'library', 'production', 'live'], presenter: ['programme', 'library', 'production', 'listeners'], viewer: ['air', 'programme', 'library', 'production', 'live', 'listeners', 'requests'],
+  owner: [], programme: [], moderator: ['air', 'programme', 'library', 'production', 'live', 'station'], presenter: ['programme', 'library', 'production', 'listeners', 'station'], viewer: ['air', 'programme', 'library', 'production', 'live', 'listeners', 'requests', 'station'],
 };
 for (const role of Object.keys(sections) as Role[]) {
   test(`the ${role} sees their sections, and where they only look that is said`, async ({ page, mock }) => {
     await as(page, mock, role);
     await expect(tabs(page)).toHaveText(sections[role].map((name) => new RegExp(`^${name}`)));
-    for (const view of ['air', 'programme', 'library', 'production', 'live', 'listeners', 'requests']) {
+    for (const view of ['air', 'programme', 'library', 'production', 'live', 'listeners', 'requests', 'station']) {
       await page.goto(`/studio#/${view}`);
       await expect(page.locator('header nav [aria-current=page]')).toHaveAttribute('href', `#/${view}`);
       await expect(page.getByRole('note').filter({ hasText: 'change nothing in it' })).toHaveCount(barred[role].includes(view) ? 1 : 0);
@@ -364,7 +364,7 @@ test('a studio that nobody may look at asks at once', async ({ page, mock }) => 
   await expect(page.getByText('This studio opens to those who log in.')).toBeVisible();
   await page.getByRole('main').getByRole('button', { name: 'Log in' }).click();
   await give(page, 'sara', 'sara-password-1');
-  await expect(tabs(page)).toHaveCount(7);
+  await expect(tabs(page)).toHaveCount(8);
 });
 
 test('one’s own account: password, second factor with its codes, keys and logins', async ({ page, mock }) => {

@@ -2,7 +2,7 @@ import type { ControlWords } from './control.en';
 
 /** What the studio says about orders, the station key, the queue and its rules, in Arabic. */
 export const arControl: ControlWords = {
-  views: { air: 'على الهواء', programme: 'البرنامج', library: 'المكتبة', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', requests: 'الطلبات', review: 'المشاركات', log: 'السجلّ', people: 'المستخدمون', account: 'حسابك', invited: 'الدعوة' },
+  views: { air: 'على الهواء', programme: 'البرنامج', library: 'المكتبة', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', requests: 'الطلبات', review: 'المشاركات', station: 'المحطة', log: 'السجلّ', people: 'المستخدمون', account: 'حسابك', invited: 'الدعوة' },
   viewsLabel: 'أقسام الاستوديو',
   dropHere: 'أفلت الملفات هنا لرفعها',
   dropBarred: 'دورك لا يتيح رفع الملفات.',
@@ -10,6 +10,7 @@ export const arControl: ControlWords = {
   toLibrary: 'فتح المكتبة',
   waiting: { zero: 'لا شيء في الانتظار', one: 'واحدة في الانتظار', two: 'اثنتان في الانتظار', few: '# في الانتظار', many: '# في الانتظار', other: '# في الانتظار' },
   speaking: 'ميكروفون هذا المتصفح يُرسل إلى المحطة',
+  unsaved: 'تغييرات لم تُحفظ',
   skip: 'تخطّي',
   skipping: 'جارٍ التخطّي…',
   rebuild: 'إعادة البناء',

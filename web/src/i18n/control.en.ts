@@ -1,6 +1,6 @@
 /** What the studio says about orders, the station key, the queue and its rules. */
 export const enControl = {
-  views: { air: 'Air', programme: 'Programme', library: 'Library', production: 'Production', live: 'Live', listeners: 'Listeners', requests: 'Requests', review: 'Posts', log: 'Log', people: 'People', account: 'Your account', invited: 'Invitation' },
+  views: { air: 'Air', programme: 'Programme', library: 'Library', production: 'Production', live: 'Live', listeners: 'Listeners', requests: 'Requests', review: 'Posts', station: 'Station', log: 'Log', people: 'People', account: 'Your account', invited: 'Invitation' },
   viewsLabel: 'Sections of the studio',
   dropHere: 'Drop the files here to upload them',
   dropBarred: 'Your role does not let you upload files.',
@@ -9,6 +9,7 @@ export const enControl = {
   /** Of the tab that counts them. */
   waiting: { zero: 'none waits', one: 'one waits', two: 'two wait', few: '# wait', many: '# wait', other: '# wait' },
   speaking: 'The microphone of this browser is sent to the station',
+  unsaved: 'Changes not saved',
   skip: 'Skip',
   skipping: 'Skipping…',
   rebuild: 'Rebuild',

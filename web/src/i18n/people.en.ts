@@ -248,6 +248,7 @@ export const enPeople = {
     deeds: {
       tracks: 'Edited tracks', cover: 'Changed a cover', archive: 'Archived tracks', restore: 'Restored tracks', reread: 'Had quarantined files read again', undo: 'Undid a change in the library', searches: 'Changed saved searches', upload: 'Uploaded a file', uploadDrop: 'Discarded an uploaded file', uploadUndo: 'Undid an upload', intake: 'Answered about an uploaded file', take: 'Added uploaded files to the library',
       listMake: 'Made a playlist', listSet: 'Changed a playlist’s settings', listDelete: 'Deleted a playlist', listItems: 'Changed the songs of a playlist', listFetch: 'Had a playlist fetched', listFile: 'Read a playlist file', listUndo: 'Undid a change of a playlist',
+      face: 'Change the station’s face', facePicture: 'Change the station’s logo or icon', facePictureRemove: 'Remove the station’s logo or icon',
       importUpload: 'Uploaded a backup of another system', importDrop: 'Discarded a backup of another system', importLook: 'Looked at what an import would bring', importRun: 'Imported from another system',
       skip: 'Skipped the track', play: 'Put a track on the air', rebuild: 'Rebuilt the rotation', queue: 'Put a song next', queueEdit: 'Changed the queue by hand', queueUndo: 'Undid a change of the queue',
       config: 'Changed the programme', save: 'Saved the programme', reset: 'Reset the programme', configUndo: 'Undid a change of the programme', mood: 'Changed the mood', clocks: 'Changed the clocks', dayparts: 'Changed the dayparts', weights: 'Changed the mix',

@@ -95,7 +95,7 @@ export const enStudio = {
     missing: 'This station does not show its log here.',
   },
   trouble: {
-    empty_library: 'The library is empty: copy music into the media folder.',
+    empty_library: 'The library is empty: drop songs anywhere in the studio, or copy them into the media folder.',
     beginning: 'The library is being taken in for the first time. Music begins with the first song that is ready.',
     media_folder: 'The media folder cannot be read. Tracks found earlier stay in the library; the log says why.',
     mastering: 'No file is ready to air yet, or the loudness of some could not be set. See Production and the log.',

@@ -14,10 +14,10 @@ describe('the sections', () => {
   it('follow the rights', () => {
     const looked = ['air', 'programme', 'library', 'production', 'live', 'listeners', 'requests'];
     expect(sectionsOf(role.owner)).toEqual(views);
-    expect(sectionsOf(role.programme)).toEqual([...looked, 'review', 'log']);
-    expect(sectionsOf(role.moderator)).toEqual([...looked, 'review']);
-    expect(sectionsOf(role.presenter)).toEqual(looked);
-    expect(sectionsOf(role.viewer)).toEqual(looked);
+    expect(sectionsOf(role.programme)).toEqual([...looked, 'review', 'station', 'log']);
+    expect(sectionsOf(role.moderator)).toEqual([...looked, 'review', 'station']);
+    expect(sectionsOf(role.presenter)).toEqual([...looked, 'station']);
+    expect(sectionsOf(role.viewer)).toEqual([...looked, 'station']);
   });
 
   it('are all but the owners’ for somebody who is not known, and the posts alone for the moderators’ key', () => {
@@ -28,8 +28,8 @@ describe('the sections', () => {
   it('are looked at only where nothing in them may be changed', () => {
     const only = (known: ReadonlySet<Right> | null) => sectionsOf(known).filter((view) => looksOnly(known, view));
     expect(only(role.viewer)).toEqual(sectionsOf(role.viewer));
-    expect(only(role.presenter)).toEqual(['programme', 'library', 'production', 'listeners']);
-    expect(only(role.moderator)).toEqual(['air', 'programme', 'library', 'production', 'live']);
+    expect(only(role.presenter)).toEqual(['programme', 'library', 'production', 'listeners', 'station']);
+    expect(only(role.moderator)).toEqual(['air', 'programme', 'library', 'production', 'live', 'station']);
     expect([only(role.programme), only(role.owner), only(null)]).toEqual([[], [], []]);
   });
 
