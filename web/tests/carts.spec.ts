@@ -164,7 +164,7 @@ test('who saves over another is told, and chooses', async ({ page, mock }) => {
   await expect(panel(page).getByRole('alert')).toContainText('Somebody else changed the wall');
   await panel(page).getByRole('button', { name: 'Save mine over it' }).click();
   await expect(panel(page).getByRole('tab', { name: 'Thursday' })).toBeVisible();
-  expect(mock.carts.taken.map(({ body }) => body.version)).toEqual([3, 4]);
+  await expect.poll(() => mock.carts.taken.map(({ body }) => body.version)).toEqual([3, 4]);
   await panel(page).getByRole('button', { name: 'Edit the wall' }).click();
   mock.carts.version = 9;
   mock.carts.pages = [{ name: 'Theirs', carts: [cart(0, 'Theirs')] }];

@@ -46,7 +46,7 @@ export const test = base.extend<{ mock: Mock; faults: Faults; guest: Page }, { m
       const faults: Faults = { errors: [], violations: [], strangers: [] };
       page.on('console', (message: ConsoleMessage) => {
         if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) faults.violations.push(message.text());
-        else if (message.type() === 'error' && !/^Failed to load resource|^WebSocket connection to|^WebSocket is already in CLOSING/.test(message.text())) faults.errors.push(message.text());
+        else if (message.type() === 'error' && !/^Failed to load resource|^WebSocket connection to|^WebSocket is already in CLOSING|^An unknown error occurred when fetching the script/.test(message.text())) faults.errors.push(message.text());
       });
       page.on('pageerror', (error) => faults.errors.push(String(error)));
       page.on('request', (request) => {

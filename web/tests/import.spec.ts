@@ -32,6 +32,8 @@ async function look(page: Page, mock: Mock): Promise<void> {
 test.use({ viewport: { width: 1280, height: 900 } });
 
 test('a backup is uploaded, looked into and brought over, by the keyboard alone', async ({ page, mock }) => {
+  // Listened for from the start: a press that comes before the browser knows of it opens a window of its own.
+  const chooser = page.waitForEvent('filechooser', { timeout: 0 });
   await as(page, mock);
   const choose = page.getByRole('button', { name: 'Choose a file' });
   await page.getByRole('radio', { name: 'AzuraCast' }).focus();
@@ -42,7 +44,6 @@ test('a backup is uploaded, looked into and brought over, by the keyboard alone'
   await page.keyboard.press('Enter');
   await expect(page.getByRole('alert')).toHaveText('Choose a backup file first.');
   await expect(choose).toBeFocused();
-  const chooser = page.waitForEvent('filechooser');
   await page.keyboard.press('Enter');
   await (await chooser).setFiles(backup);
   await expect(page.getByText('Uploaded. The file is deleted')).toBeVisible();

@@ -21,6 +21,50 @@ test('HLS passes the cookie check, keeps its session, and asks for nothing of lo
   await expect(playButton(page)).toHaveAttribute(transport, 'hls');
 });
 
+test('the sound is of the quality that was chosen, goes on as it is changed, and is that again the next time', async ({ page, mock }) => {
+  const heard = (of: string) => mock.asked.filter((path) => new RegExp(`/hls/main/seg\\d+${of}\\.m4s`).test(path)).length;
+  await open(page, '/', 'en');
+  await playButton(page).click();
+  await expectSound(page);
+  expect(heard('')).toBeGreaterThan(0);
+  await page.getByRole('button', { name: /^Sound quality/ }).click();
+  const sheet = page.getByRole('dialog', { name: 'Sound quality' });
+  await expect(sheet.getByRole('radio')).toHaveCount(4);
+  await expect(sheet.getByText('64 kbit/s · about 29 MB an hour')).toBeVisible();
+  await sheet.getByRole('radio', { name: /^Data saver/ }).check();
+  await expect.poll(() => heard('_64')).toBeGreaterThan(1);
+  await expectSound(page);
+  const before = heard('');
+  await expect.poll(() => heard('_64')).toBeGreaterThan(3);
+  expect(heard('')).toBe(before);
+  await page.reload();
+  await playButton(page).click();
+  await expectSound(page);
+  expect(heard('')).toBe(before);
+  await expect(page.getByRole('button', { name: 'Sound quality · Data saver' })).toBeVisible();
+});
+
+test('the chat and the page of what aired play in the quality that was chosen on the player', async ({ page, mock }) => {
+  await page.addInitScript(() => localStorage.setItem('athir.quality', '64'));
+  for (const path of ['/chat', '/history']) {
+    await open(page, path, 'en');
+    await page.locator('button.play').click();
+    await expectSound(page);
+    expect(mock.count('/hls/main/main_64.m3u8'), path).toBeGreaterThan(0);
+    expect(mock.count('/hls/main/main_stream.m3u8'), path).toBe(0);
+  }
+});
+
+test('a browser that saves data begins with the least', async ({ page, mock }) => {
+  await page.addInitScript(() => Object.defineProperty(navigator, 'connection', { value: { saveData: true } }));
+  await open(page, '/', 'ar');
+  await expect(page.getByRole('button', { name: 'جودة الصوت · توفير البيانات' })).toBeVisible();
+  await playButton(page).click();
+  await expectSound(page);
+  expect(mock.count('/hls/main/main_stream.m3u8')).toBe(0);
+  expect(mock.count('/hls/main/main_64.m3u8')).toBeGreaterThan(0);
+});
+
 test('a short outage of HLS is ridden out on the buffer or reconnected, and sound goes on', async ({ page, mock }) => {
   await open(page, '/', 'en');
   await playButton(page).click();

@@ -67,6 +67,8 @@ export class Chat {
       link.on('message_reaction', ({ msgId, room, counts }) => roomOf(room)?.reacted(msgId, counts)),
       link.on('message_deleted', ({ id }) => this.#looked.forEach((room) => room.drop(id))),
       link.on('chat_state', (state) => roomOf(state.room)?.rule(state)),
+      link.on('presence', ({ rooms }) => (this.rooms = this.rooms.map((info) => ({ ...info, members: rooms?.[info.room] ?? 0 })))),
+      link.onAnew((first) => first || void this.#list()),
       link.onUp(
         () => void this.#return(),
         () => this.#takenUp(),
@@ -75,7 +77,7 @@ export class Chat {
       link.onBack(() => this.#heardAgain()),
     ];
     void this.#list();
-    const poll = setInterval(() => void this.#list(), 30_000);
+    const poll = setInterval(() => (this.rooms.length > 0 && link.brings && !link.away) || void this.#list(), 30_000);
     return () => {
       clearInterval(poll);
       for (const off of offs) off();

@@ -19,6 +19,13 @@ describe('the page’s language', () => {
     expect(chooseLanguage(null, [])).toBe('ar');
   });
 
+  it('is one that the station offers, whatever was kept or is asked for', () => {
+    expect(chooseLanguage('en', [], ['ar'])).toBe('ar');
+    expect(chooseLanguage('ar', ['en'], ['en'])).toBe('en');
+    expect(chooseLanguage(null, [], ['en', 'ar'])).toBe('en'); // the station's first for a new visitor
+    expect(chooseLanguage('ar', [], ['en', 'ar'])).toBe('ar');
+  });
+
   it('counts as its grammar asks', () => {
     const said = (n: number) => plural(n, ar.listeners, 'ar', String(n));
     expect([0, 1, 2, 3, 11, 100, 103].map(said)).toEqual([

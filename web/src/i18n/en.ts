@@ -2,6 +2,7 @@
 export const en = {
   appName: 'Athir',
   otherLanguage: 'العربية',
+  otherShort: 'ع',
   switchLanguage: 'Switch to Arabic',
   chat: 'Chat',
   radio: 'Radio',
@@ -26,6 +27,9 @@ export const en = {
   license: 'Licence',
   keys: 'Space plays and pauses, the up and down arrows change the volume, M mutes.',
   quietTitle: 'Between songs',
+  /** Over what an advertiser paid for, and its name where it has none. */
+  ad: 'Ad',
+  adTitle: 'A short break',
   emptyTitle: 'The station has no music yet',
   /** While a new station looks at its library for the first time. */
   beginning: {
@@ -56,10 +60,7 @@ export const en = {
     emergency: 'A stand-in is playing. We are putting the programme back.',
   } as Record<string, string>,
   /** While the station's control plane is away. */
-  away: {
-    sound: 'The music goes on. Comments, chat and reactions wait until the station answers again.',
-    rest: 'Comments, chat and reactions wait until the station answers again.',
-  },
+  away: 'The music goes on. Comments, chat and reactions wait until the station answers again.',
   listeners: {
     zero: 'No one is listening yet',
     one: 'One listener',

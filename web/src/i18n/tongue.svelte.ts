@@ -3,6 +3,7 @@ import type { Direction } from '../text/bidi';
 import { ar } from './ar';
 import { chooseLanguage, plural, type Forms } from './choose';
 import { en, type Words } from './en';
+import { face } from '../station/face';
 
 const kept = 'athir.language';
 
@@ -14,9 +15,14 @@ function read(): string | null {
   }
 }
 
+/** Whoever works at the station chooses freely, whatever its listeners are offered. */
+const staff = document.documentElement.hasAttribute('data-staff');
+
 /** The language the page speaks. Setting it also turns the page's direction and is kept for next time. */
 class Tongue {
-  language = $state<Language>(chooseLanguage(read(), navigator.languages));
+  /** Those that can be chosen. */
+  readonly offered: readonly Language[] = !staff && face?.languages.length ? face.languages : ['ar', 'en'];
+  language = $state<Language>(chooseLanguage(read(), !staff && face ? [] : navigator.languages, this.offered));
 
   constructor() {
     this.#turn();
@@ -28,6 +34,11 @@ class Tongue {
 
   get direction(): Direction {
     return this.language === 'ar' ? 'rtl' : 'ltr';
+  }
+
+  /** Whether there is another language to choose. */
+  get choosable(): boolean {
+    return this.offered.length > 1;
   }
 
   get other(): Language {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { coverOf, coverSVG } from './cover';
 
@@ -14,5 +16,13 @@ describe('a drawn cover', () => {
       expect(svg).toMatch(/^<svg [^<>]+>(<path [^<>"]*(?:"[^<>"]*"[^<>"]*)*\/>)+<\/svg>$/);
       expect(svg).not.toMatch(/script|NaN|Infinity|undefined/);
     }
+  });
+
+  // internal/web/card draws the same covers for where a link is shared, and is held to the same file.
+  it('is the one that the station draws', () => {
+    const file = new URL('../../../internal/web/card/testdata/covers.json', import.meta.url);
+    const want = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+    const sums = Object.keys(want).map((name) => [name, createHash('sha256').update(coverSVG(coverOf(name), 100)).digest('hex')]);
+    expect(Object.fromEntries(sums)).toEqual(want);
   });
 });

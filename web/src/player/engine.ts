@@ -1,5 +1,5 @@
 import type { Transport } from './machine';
-import { playDirect, urls, type Source, type Tell } from './source';
+import { playDirect, urls, type Source, type Tell, type Wish } from './source';
 
 /** The source is lost after this long without a first sound, or without further sound. */
 const firstSoundMs = 15_000;
@@ -32,27 +32,38 @@ export class Engine {
   }
 
   #hls = false;
+  #transport: Transport | null = null;
+  #wish: Wish = { kbps: 0, renditions: [] };
 
   /** Loads a transport in place of whatever was loaded, and plays it. */
   load(transport: Transport): void {
     this.unload();
     const load = ++this.#load;
     this.#hls = transport === 'hls';
+    this.#transport = transport;
     const tell: Tell = (event) => load === this.#load && this.#tell(event);
     if (transport === 'hls') {
       void import('./hls').then(
         ({ playHls }) => {
           if (load !== this.#load) return;
-          this.#source = playHls(this.#audio, urls.hls, tell);
+          this.#source = playHls(this.#audio, urls.hls, tell, this.#wish);
           this.#play(tell);
         },
         () => tell('lost'),
       );
     } else {
-      this.#source = playDirect(this.#audio, transport, this.#now);
+      this.#source = playDirect(this.#audio, transport, this.#now, this.#wish);
       this.#play(tell);
     }
     this.#watch(tell);
+  }
+
+  /** Plays another rendition from now on. Called with the one that plays, as at all that the station tells, it leaves the sound alone. */
+  choose(wish: Wish): void {
+    const same = wish.kbps === this.#wish.kbps;
+    this.#wish = wish;
+    if (same) return;
+    if (this.#source?.choose(wish) === false && this.#transport) this.load(this.#transport);
   }
 
   unload(): void {

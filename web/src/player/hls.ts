@@ -1,16 +1,17 @@
 import Hls, { type ErrorData, type LoaderCallbacks, type LoaderConfiguration, type PlaylistLoaderConstructor, type PlaylistLoaderContext } from 'hls.js/light';
 import { renumbering } from './renumber';
-import type { Source, Tell } from './source';
+import { playlistOf } from './quality';
+import type { Source, Tell, Wish } from './source';
 
 /**
  * HLS through hls.js. Short outages are ridden out on the buffer: while there
  * is sound left to play, loading is started again every second; only when it
  * runs out is the source given up as lost.
  */
-export function playHls(audio: HTMLAudioElement, url: string, tell: Tell): Source {
+export function playHls(audio: HTMLAudioElement, url: string, tell: Tell, wish: Wish): Source {
   if (!Hls.isSupported()) {
     queueMicrotask(() => tell('unplayable'));
-    return { moment: () => null, close: () => undefined };
+    return { moment: () => null, choose: () => true, close: () => undefined };
   }
   const patience = (seconds: number, retries: number) => ({
     default: {
@@ -58,11 +59,23 @@ export function playHls(audio: HTMLAudioElement, url: string, tell: Tell): Sourc
     again = setTimeout(() => hls.startLoad(), 1000);
   }
 
+  /** The place of a rendition among the levels; -1, which lets hls.js choose, where it is not there. */
+  const level = ({ kbps, renditions }: Wish) => (kbps > 0 ? hls.levels.findIndex(({ url }) => url.some((one) => new URL(one).pathname.endsWith(`/${playlistOf(kbps, renditions)}`))) : -1);
+
   hls.on(Hls.Events.ERROR, failed);
+  // Left alone it begins with the main rendition, which the list names first, and goes by what the line carries.
+  hls.on(Hls.Events.MANIFEST_PARSED, () => {
+    if (wish.kbps > 0) hls.loadLevel = level(wish);
+  });
   hls.loadSource(url);
   hls.attachMedia(audio);
   return {
     moment: () => hls.playingDate?.getTime() ?? null,
+    choose: (next) => {
+      wish = next;
+      if (hls.levels.length > 0) hls.nextLevel = level(wish); // what is in hand already of the former one is not played
+      return true;
+    },
     close: () => {
       clearTimeout(again);
       hls.destroy();

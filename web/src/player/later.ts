@@ -5,3 +5,7 @@ export { default as Below } from './Below.svelte';
 export { default as Dial } from './Dial.svelte';
 export { default as Heart } from '../push/Heart.svelte';
 export { default as PushButton } from '../push/PushButton.svelte';
+export { default as Tools } from './Tools.svelte';
+export { default as About } from '../look/About.svelte';
+export { default as InstallOffer } from '../look/InstallOffer.svelte';
+export { registerAtRest } from '../push/worker';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs, initial, next, notice, type PlayerEvent, type PlayerState, type StateName } from './machine';
+import { lineOf, backoffMs, initial, next, notice, type PlayerEvent, type PlayerState, type StateName, type NoticeKey } from './machine';
 
 const events: PlayerEvent[] = ['play', 'pause', 'sound', 'dry', 'steady', 'lost', 'unplayable', 'blocked', 'due', 'offline', 'online'];
 const states: StateName[] = ['idle', 'connecting', 'playing', 'buffering', 'paused', 'retrying', 'offline'];
@@ -92,6 +92,33 @@ describe('losing the signal', () => {
   it('returns to what the listener asked last: pause while retrying stays paused', () => {
     expect(after(state('playing'), 'lost', 'pause', 'due').state.name).toBe('paused');
     expect(after(state('playing'), 'pause', 'online', 'sound').state.name).toBe('paused');
+  });
+});
+
+describe('the line about the sound', () => {
+  const notices: NoticeKey[] = ['offline', 'stationUnreachable', 'empty', 'beginning', 'starting', 'off', 'retrying', 'connecting', 'buffering', 'paused', 'live', 'playing', 'idle'];
+  const alerts = ['', 'silence', 'gone', 'starved', 'frozen', 'emergency'];
+  const said = (key: NoticeKey, alert: string, away: boolean) => {
+    const line = lineOf(key, alert, away);
+    return 'key' in line ? `${line.of} ${line.key}` : line.of;
+  };
+
+  it('is one, whatever comes together', () => {
+    for (const key of notices) {
+      const early = ['offline', 'stationUnreachable', 'empty', 'beginning', 'starting', 'off'].includes(key);
+      const calm = ['paused', 'live', 'playing', 'idle'].includes(key);
+      for (const alert of alerts) {
+        for (const away of [false, true]) {
+          const wanted = early ? `notice ${key}` : alert ? `alert ${alert}` : away && calm ? 'away' : `notice ${key}`;
+          expect(said(key, alert, away), `${key}, ${alert || 'no alarm'}, ${away ? 'away' : 'there'}`).toBe(wanted);
+        }
+      }
+    }
+  });
+
+  it('does not ask for a press while the sound is being put back', () => {
+    expect(said('idle', 'silence', false)).toBe('alert silence');
+    expect(said('paused', 'gone', true)).toBe('alert gone');
   });
 });
 

@@ -179,3 +179,27 @@ export function notice(s: PlayerState, station: StationSays | null): NoticeKey {
   if (station?.state === 'live') return 'live';
   return sounds ? 'playing' : 'idle';
 }
+
+/** The one line about the sound that a page shows. */
+export type Line =
+  | { readonly of: 'notice'; readonly key: NoticeKey }
+  /** What the dead-air guard repairs; key names it. */
+  | { readonly of: 'alert'; readonly key: string }
+  /** The control plane is away. */
+  | { readonly of: 'away' };
+
+/** Told before the guard's alarm: what the listener can mend, and why nothing is to be heard at all. */
+const first: readonly NoticeKey[] = ['offline', 'stationUnreachable', 'off', 'empty', 'beginning', 'starting'];
+const calm: readonly NoticeKey[] = ['playing', 'live', 'idle', 'paused'];
+
+/**
+ * Of the notice, the guard's alarm and the control plane's absence the one that
+ * matters most, so that no two lines speak against each other. alert is empty
+ * where the guard repairs nothing that a listener hears.
+ */
+export function lineOf(said: NoticeKey, alert: string, away: boolean): Line {
+  if (first.includes(said)) return { of: 'notice', key: said };
+  if (alert) return { of: 'alert', key: alert };
+  if (away && calm.includes(said)) return { of: 'away' };
+  return { of: 'notice', key: said };
+}

@@ -1,6 +1,7 @@
 import type { Station } from '../station/station.svelte';
 import { Engine } from './engine';
 import { initial, next, notice, type NoticeKey, type PlayerEvent, type PlayerState } from './machine';
+import { fitting, keepQuality, keptQuality, type Quality } from './quality';
 import { transportsOf } from './source';
 
 const kept = 'athir.volume';
@@ -13,12 +14,16 @@ export class Player {
   state = $state.raw<PlayerState>(initial([]));
   volume = $state(1);
   muted = $state(false);
+  /** What the listener wants; a station may have no such rendition. */
+  wish = $state<Quality | 'least'>(keptQuality());
   /** False on iOS, where only the device's buttons change the volume. */
   readonly volumeWorks: boolean;
 
   readonly #audio: HTMLAudioElement;
   readonly #engine: Engine;
   readonly #station: Station;
+  /** How much of the chosen volume is heard, 0 to 1: the sleep timer fades. */
+  #faded = 1;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(audio: HTMLAudioElement, station: Station) {
@@ -31,6 +36,31 @@ export class Player {
     this.#restoreVolume();
     window.addEventListener('online', () => this.send('online'));
     window.addEventListener('offline', () => this.send('offline'));
+  }
+
+  /** The renditions of the station in kbit/s, the main one first. */
+  get renditions(): readonly number[] {
+    return this.#station.status?.hls?.renditions ?? [];
+  }
+
+  /** The rendition that is chosen; 0 where the player chooses. */
+  get quality(): Quality {
+    return fitting(this.wish, this.renditions);
+  }
+
+  /** Whether there is anything to choose. */
+  get choosable(): boolean {
+    return this.renditions.length > 1 && this.state.transport !== 'stream';
+  }
+
+  setQuality(kbps: Quality): void {
+    this.wish = kbps;
+    keepQuality(kbps);
+  }
+
+  /** Has the engine play what is wanted, once the station has said what there is. Call it while a component starts. */
+  follow(): void {
+    $effect(() => this.#engine.choose({ kbps: this.quality, renditions: this.renditions }));
   }
 
   get wanted(): boolean {
@@ -63,6 +93,15 @@ export class Player {
     if (step.retryInMs !== undefined) this.#retry = setTimeout(() => this.send('due'), step.retryInMs);
   }
 
+  /** Ends the sound where it is; null while it is here. */
+  elsewhere: (() => void) | null = null;
+
+  /** Ends the sound, wherever it is heard. */
+  silence(): void {
+    this.send('pause');
+    this.elsewhere?.();
+  }
+
   toggle(): void {
     this.send(this.wanted ? 'pause' : 'play');
   }
@@ -79,8 +118,15 @@ export class Player {
     this.#applyVolume();
   }
 
+  /** Lowers the sound without touching what the listener chose; 1 for all of it. */
+  fade(part: number): void {
+    if (part === this.#faded) return;
+    this.#faded = part;
+    this.#audio.volume = (this.volume * part) ** 2;
+  }
+
   #applyVolume(): void {
-    this.#audio.volume = this.volume ** 2; // loudness is heard nearly logarithmically
+    this.#audio.volume = (this.volume * this.#faded) ** 2; // loudness is heard nearly logarithmically
     this.#audio.muted = this.muted;
     try {
       localStorage.setItem(kept, JSON.stringify({ volume: this.volume, muted: this.muted }));

@@ -1,4 +1,5 @@
 import { coverOf, coverSVG } from '../look/cover';
+import { coverSizes, coverURL } from '../look/picture';
 
 /** What the lock screen, the headset and the keyboard's media keys see and do. */
 export interface Shown {
@@ -7,6 +8,8 @@ export interface Shown {
   album: string;
   /** Seeds the cover. */
   seed: string;
+  /** Id of the real cover, which comes before one that is painted; empty where there is none. */
+  cover: string;
 }
 
 export function listenToKeys(play: () => void, pause: () => void): void {
@@ -26,13 +29,14 @@ let latest = '';
 /** Shows the names at once, and the cover as soon as it is painted. */
 export function showNames(shown: Shown): void {
   if (!('mediaSession' in navigator)) return;
-  const { seed, ...names } = shown;
+  const { seed, cover, ...names } = shown;
   // Every look at the station comes through here: the same names again must
   // not take the cover away, nor begin painting anew.
   const key = JSON.stringify(shown);
   if (key === latest) return;
   latest = key;
-  navigator.mediaSession.metadata = new MediaMetadata(names);
+  navigator.mediaSession.metadata = new MediaMetadata(cover ? { ...names, artwork: artworkOf(cover) } : names);
+  if (cover) return;
   void paint(seed).then((src) => {
     if (key !== latest || !src) return;
     if (drawn) URL.revokeObjectURL(drawn);
@@ -42,6 +46,11 @@ export function showNames(shown: Shown): void {
       artwork: [{ src, sizes: '512x512', type: 'image/png' }],
     });
   });
+}
+
+/** What shows the artwork may be another program than the browser: it wants whole addresses. */
+function artworkOf(cover: string): MediaImage[] {
+  return coverSizes.map((size) => ({ src: new URL(coverURL(cover, size), location.origin).href, sizes: `${size}x${size}`, type: 'image/jpeg' }));
 }
 
 /** Lock screens want a bitmap: the drawn cover as a PNG, or null where it cannot be painted. */

@@ -52,7 +52,7 @@ export class Platform {
     const online = (): void => void (this.online = navigator.onLine);
     const ends = [
       this.link.on('social_post', (event) => this.#hear(event)),
-      this.link.onUp(() => this.#again()), // what happened while there was no connection, also before the first one
+      this.link.onAnew(() => this.#again()), // what happened while there was no connection, also before the first one
       this.upload.follow(),
       this.owner.follow(),
     ];

@@ -34,6 +34,8 @@ export class Audience {
   refusal: Refusal | null = null;
   /** Takes the next write of the event transport and cuts the connection instead of answering. */
   loseAnswer = false;
+  /** Lets nobody connect. */
+  barred = false;
   /** Keys sent in handshakes, in order; empty for none. */
   readonly shown: string[] = [];
   /** How often somebody has joined a room. */
@@ -41,6 +43,8 @@ export class Audience {
   /** Ids of writes in the order they came, repeated ones too. */
   readonly written: string[] = [];
   readonly io = new Server({ serveClient: false, pingInterval: 25_000, pingTimeout: 900_000, connectionStateRecovery: {}, maxHttpBufferSize: 8e6 });
+  /** The newest alarm or its end, as each newcomer is told. */
+  #alert: object | null = null;
   #away: { since: number; back: Promise<void> } | null = null;
   readonly #known = new Map<string, unknown>();
   readonly #changed: Counts = {};
@@ -60,6 +64,7 @@ export class Audience {
     this.io.attach(http, { path: '/socket.io/' });
     this.io.use((socket, next) => {
       const { key } = socket.handshake.auth as { key?: string };
+      if (this.barred) return next(new Error('not now'));
       this.shown.push(key ?? '');
       if (key && key !== this.#key() && !tickets.has(key)) return next(new Error('auth.key: is not the station key'));
       socket.data.staff = Boolean(key);
@@ -76,8 +81,21 @@ export class Audience {
     this.io.emit('status', this.#status());
   }
 
+  /** Sends everybody the queue, as after a change of it. */
+  tellQueue(): void {
+    this.io.emit('timeline_update', this.#queue());
+  }
+
+  /** Sends what comes while nothing happens: how many listen, with the station's time, and the transport's heartbeat. */
+  beat(listeners: number, serverTime: number): void {
+    this.io.emit('stats_update', this.#stats(listeners, serverTime));
+    const { clients } = this.io.engine as unknown as { clients: Record<string, { sendPacket: (type: string) => void }> };
+    for (const conn of Object.values(clients)) conn.sendPacket('ping');
+  }
+
   tellAlert(kind: string, state: 'raised' | 'cleared'): void {
-    this.io.emit('alert', { kind, state, text: 'the station is silent', at: Date.now() });
+    this.#alert = { kind, state, text: 'the station is silent', at: Date.now() };
+    this.io.emit('alert', this.#alert);
   }
 
   tellState(room: string, state: Omit<RoomState, 'room'>): void {
@@ -172,6 +190,19 @@ export class Audience {
     return true;
   }
 
+  #queue(): unknown {
+    return (this.#upnext() as { queue: { file: string }[] }).queue.map((item) => ({ ...item, votes: this.votes[item.file] ?? 0 }));
+  }
+
+  #stats(total = 128, serverTime = Date.now()): Json {
+    return { listeners: total - 11, breakdown: { hls: total - 11, stream: 11, icecast: 0, total }, bandwidth: 34_100_000, source: 'athir', at: serverTime, serverTime, history: [] };
+  }
+
+  #presence(): Json {
+    const { rooms } = this.io.sockets.adapter;
+    return { clients: this.io.engine.clientsCount, rooms: Object.fromEntries(this.rooms.map(({ room }) => [room, rooms.get(room)?.size ?? 0])) };
+  }
+
   #meet(socket: Socket): void {
     socket.on('join_channel', (_channel, ack?: Ack) => {
       if (this.#away) {
@@ -179,7 +210,10 @@ export class Audience {
         return ack?.({ ok: true, channel: 'main' });
       }
       socket.emit('status', this.#status());
-      socket.emit('stats_update', { listeners: 117, breakdown: { hls: 117, stream: 11, icecast: 0, total: 128 }, bandwidth: 34_100_000, source: 'athir', at: Date.now(), history: [] });
+      socket.emit('timeline_update', this.#queue());
+      socket.emit('stats_update', this.#stats());
+      socket.emit('presence', this.#presence());
+      if (this.#alert) socket.emit('alert', this.#alert);
       if (this.states.comments) socket.emit('chat_state', this.states.comments);
       ack?.({ ok: true, channel: 'main' });
     });
@@ -194,6 +228,7 @@ export class Audience {
       this.joined++;
       const history = this.messages.filter((message) => message.room === room).slice(-50);
       ack({ ok: true, room, name, history, state: this.stateOf(room), members: this.io.sockets.adapter.rooms.get(room)?.size });
+      this.io.emit('presence', this.#presence());
       this.io.to(room).emit('message', { type: 'admin', user: 'أثير', room, text: `أهلًا بك يا ${name}`, at: Date.now() });
     });
   }
@@ -274,7 +309,7 @@ export class Audience {
     this.votes[file] = (this.votes[file] ?? 0) + delta - (this.#voted.get(key) ?? 0);
     this.#voted.set(key, delta);
     this.io.emit('votes', { votes: this.votes });
-    this.io.emit('timeline_update', (this.#upnext() as { queue: { file: string }[] }).queue.map((item) => ({ ...item, votes: this.votes[item.file] ?? 0 })));
+    this.tellQueue();
     return { votes: this.votes, file, delta };
   }
 

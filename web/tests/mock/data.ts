@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { AirPost, Library, LibraryItem, Planned, PlanNote, Played, Process, Queued, Schedule, Status, Why } from '../../src/station/api';
 
 const since = Date.now();
@@ -25,11 +26,28 @@ const deck: Row[] = [
   ['حكاية قصيرة', 'راديو الحارة', 'shorts', 48, cc],
 ];
 
+const base = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** The id of a file, as the station makes it. */
+export function idOf(file: string): string {
+  const bytes = createHash('sha256').update(file).digest().subarray(0, 10);
+  let bits = '';
+  for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
+  return (bits.match(/.{5}/g) ?? []).map((five) => base[parseInt(five, 2)]).join('');
+}
+
 const fileOf = ([title, , category]: Row) => `music/${category}/${title.replaceAll(' ', '_')}.mp3`;
+
+/** The id of a row's track. */
+export const idAt = (row: number): string => idOf(fileOf(deck[row] as Row));
+
+/** Rows whose files hold their words. */
+const withWords: readonly number[] = [3, 7];
 
 function itemOf(row: Row) {
   const [title, artist, category, seconds, license = ''] = row;
-  return { title, artist, file: fileOf(row), category, type: category, durationMs: seconds * 1000, license };
+  const lyrics = withWords.includes(deck.indexOf(row)) ? { lyrics: true } : {};
+  return { id: idOf(fileOf(row)), title, artist, file: fileOf(row), category, type: category, durationMs: seconds * 1000, license, ...lyrics };
 }
 
 const at = (i: number) => itemOf(deck[i % deck.length] as Row);
@@ -48,10 +66,17 @@ export interface Scene {
   /** The listener's post that is on the air. */
   post?: AirPost;
   notes?: PlanNote[];
+  /** Ids of real covers, by title. */
+  covers?: Record<string, string>;
 }
 
+const coveredBy = (scene: Scene) => <T extends { title: string }>(item: T): T => {
+  const cover = scene.covers?.[item.title];
+  return cover ? { ...item, cover } : item;
+};
+
 function trackOf(scene: Scene): Played {
-  return { ...at(scene.index), startedAt: scene.startedAt };
+  return { ...coveredBy(scene)(at(scene.index)), startedAt: scene.startedAt };
 }
 
 function historyOf(scene: Scene): Played[] {
@@ -69,6 +94,7 @@ export function statusOf(scene: Scene, now: number, live = false): Status {
   const counts = { arabic_hits: 214, english: 120, mashups: 31, social: 12, shorts: 40, news: 1, ads: 16, jingles: 22, sweepers: 58, sfx: 64 };
   const status: Status = {
     station: { name: 'إذاعة النيل', language: 'ar', timezone: 'Africa/Cairo' },
+    hls: { renditions: [256, 128, 64] },
     onAir: true,
     state: 'music',
     reason: '',
@@ -114,7 +140,7 @@ export function upnextOf(scene: Scene): { queue: Queued[] } {
     queue.push({ ...at(i), expectedAt });
     expectedAt += at(i).durationMs;
   }
-  return { queue };
+  return { queue: queue.map(coveredBy(scene)) };
 }
 
 export function scheduleOf(scene: Scene, explain = false): Schedule {

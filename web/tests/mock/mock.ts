@@ -6,19 +6,23 @@ import { Audience } from './audience';
 import { Carts } from './carts';
 import { Control } from './control';
 import { libraryOf, statusOf, upnextOf, type Scene } from './data';
+import { themeOf, withFace } from './face';
 import { Hand } from './hand';
 import { Imports } from './import';
 import { Intake } from './intake';
 import { Shelves } from './library';
 import { Live } from './live';
+import type { Face } from '../../src/station/face';
 import type { Media } from './media';
 import { Operator } from './operator';
+import { Past } from './past';
 import { People } from './people';
 import { Lists } from './playlists';
 import { Production } from './production';
 import { Asking } from './requests';
 import { Review } from './review';
 import { Social } from './social';
+import { Facing } from './facing';
 
 const dist = new URL('../../../internal/web/pages/dist', import.meta.url).pathname;
 const policy = readFileSync(new URL('../../../internal/web/pages/csp.txt', import.meta.url), 'utf8').trim().split('\n').join('; ');
@@ -26,6 +30,7 @@ const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript',
   '.css': 'text/css',
+  '.mp3': 'audio/mpeg',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.woff2': 'font/woff2',
@@ -44,7 +49,14 @@ const manyBreaks = 91_000_000;
 export class Mock {
   hlsDown = false;
   streamDown = false;
+  /** HLS sessions of browsers that keep no cookie. */
+  withoutCookie = 0;
   apiDown = false;
+  /** What pages are served with; null as a station of a version before serves them. */
+  face: Face | null = null;
+  customCSS = '';
+  /** Words of the tracks, by their ids. */
+  readonly lyrics = new Map<string, { lyrics: string; synced: { atMs: number; text: string }[] }>();
   /** Moves the programme dates of HLS: the ear is this much further behind. */
   lateMs = 0;
   /** Decks without a track. */
@@ -70,8 +82,11 @@ export class Mock {
   readonly live: Live;
   readonly carts: Carts;
   readonly requests: Asking;
+  /** What was on the air. */
+  readonly past = new Past(() => statusOf(this.scene, Date.now(), this.control.live));
   readonly review: Review;
   readonly social: Social;
+  readonly facing = new Facing(() => this.control.key);
   /** From an order until it is on the air, ms; Infinity waits for hear(). */
   heardAfterMs = 300;
   /** What listeners sent to the post on the air, with their devices. */
@@ -92,8 +107,9 @@ export class Mock {
     this.#server = createServer((request, response) => this.#answer(request, response));
     this.#server.on('connection', (socket) => this.#gone && socket.destroy());
     const status = (): Record<string, unknown> => {
-      const { nowPlaying, track, state, serverTime } = statusOf(this.scene, Date.now(), this.control.live);
-      return { channel: 'main', nowPlaying, track, state, programTime: track?.startedAt ?? serverTime };
+      const { station, hls, onAir, nowPlaying, track, state, reason, history, library, serverTime } = statusOf(this.scene, Date.now(), this.control.live);
+      const { ready = 0, unready = 0 } = library;
+      return { channel: 'main', station, hls, onAir, nowPlaying, track, state, reason, history, ...(reason === 'beginning' ? { library: { ready, unready } } : {}), programTime: track?.startedAt ?? serverTime };
     };
     this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key, this.people.tickets);
     this.library = new Shelves(() => this.control.key, () => media.ogg);
@@ -156,22 +172,33 @@ export class Mock {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', 'http://mock');
     this.asked.push(url.pathname);
+    if (this.facing.file(url.pathname, response)) return;
     if (url.pathname.startsWith('/api/')) return this.#api(request, url, response);
     const media = this.audience.media.get(url.pathname);
     if (media) return void response.writeHead(200, { 'content-type': media.type, 'cache-control': 'max-age=31536000, immutable' }).end(media.body);
     if (url.pathname.startsWith('/hls/main/')) return this.#hls(url, request, response);
     if (url.pathname === '/stream') return this.#stream(request, response);
+    const face = this.#faceFile(url.pathname);
+    if (face) return void response.writeHead(200, { 'content-type': face.type }).end(face.body);
     this.#page(url.pathname, response);
   }
 
+  #faceFile(path: string): { type: string; body: string | Buffer } | null {
+    if (path === '/face/theme.css') return { type: 'text/css', body: this.face ? themeOf(this.face) : '' };
+    if (path === '/face/custom.css') return { type: 'text/css', body: this.customCSS };
+    return path === '/face/logo.png' ? { type: 'image/png', body: readFileSync(`${dist}/icon-192.png`) } : null;
+  }
+
   #page(path: string, response: ServerResponse): void {
-    const name = path === '/' ? '/index.html' : path === '/studio' ? '/studio.html' : path === '/chat' ? '/chat.html' : path;
+    const places: Record<string, string> = { '/': '/index.html', '/studio': '/studio.html', '/chat': '/chat.html', '/history': '/history.html', '/embed': '/embed.html' };
+    const name = /^\/track\/[a-z2-7]{16}$/.test(path) ? '/history.html' : (places[path] ?? path);
     try {
       const body = readFileSync(dist + name);
-      response.setHeader('content-security-policy', policy);
+      response.setHeader('content-security-policy', path === '/embed' ? policy.replace("frame-ancestors 'none'", 'frame-ancestors *') : policy);
+      if (path === '/embed' || path === '/embed.js') response.setHeader('cross-origin-resource-policy', 'cross-origin');
       response.setHeader('x-content-type-options', 'nosniff');
       response.setHeader('content-type', types[extname(name)] ?? 'application/octet-stream');
-      response.end(body);
+      response.end(this.face && name.endsWith('.html') ? withFace(body.toString(), this.face) : body);
     } catch {
       response.writeHead(404).end();
     }
@@ -181,9 +208,11 @@ export class Mock {
     if (this.apiDown) return void response.destroy();
     if (this.scene.post && url.pathname === `/api/social/posts/${this.scene.post.id}/react`) return this.#heart(request, response);
     if (this.people.answer(request, url, response)) return;
+    if (this.facing.answer(request, url, response)) return;
     const listener = !(request.headers.referer ?? '').includes('/studio') && !request.headers['x-station-key'] && !request.headers['x-admin-key']; // who moderates is on another page, or shows a key
     if (listener && this.social.answer(request, url, response)) return;
     if (this.intake.answer(request, url, response) || this.library.answer(request, url, response) || this.lists.answer(request, url, response) || this.imports.answer(request, url, response)) return;
+    if (this.past.answer(url, response)) return;
     if (this.requests.answer(request, url, response)) return;
     if (this.review.answer(request, url, response) || this.audience.answer(request, url, response) || this.live.answer(request, url, response) || this.carts.answer(request, url, response)) return;
     if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;
@@ -193,6 +222,8 @@ export class Mock {
     const answers: Record<string, () => unknown> = {
       '/api/status': () => ({ ...statusOf(this.scene, now, this.control.live), guard: this.operator.guard }),
       '/api/upnext': () => ({ queue: upnextOf(this.scene).queue.map((item) => ({ ...item, votes: this.audience.votes[item.file] ?? 0 })) }),
+      ...(this.face ? { '/api/face': () => this.face } : {}),
+      ...(this.lyrics.has(url.pathname.split('/')[3] ?? '') ? { [url.pathname]: () => this.lyrics.get(url.pathname.split('/')[3] ?? '') } : {}),
       '/api/schedule': () => this.hand.schedule(url.searchParams.has('explain')),
       '/api/library': () => libraryOf(this.scene, url.searchParams, now, this.emptied),
     };
@@ -219,32 +250,36 @@ export class Mock {
     const cookies = request.headers.cookie ?? '';
     const name = url.pathname.slice('/hls/main/'.length);
     if (name === 'index.m3u8') return this.#master(url, cookies, response);
-    const session = /hlsSession=([^;]+)/.exec(cookies)?.[1] ?? '';
+    const session = url.searchParams.get('session') ?? /hlsSession=([^;]+)/.exec(cookies)?.[1] ?? '';
     if (!this.#sessions.has(session)) return void response.writeHead(401).end();
-    if (name === 'audio1_stream.m3u8') return this.#playlist(response);
+    const rendition = /^main_(?:stream|(128|64))\.m3u8$/.exec(name);
+    if (rendition) return this.#playlist(rendition[1] ? `_${rendition[1]}` : '', url.search, response);
     response.setHeader('content-type', 'audio/mp4');
     if (name === 'init.mp4') return void response.end(this.#media.init);
-    const number = Number(/^seg(\d+)\.mp4$/.exec(name)?.[1] ?? NaN);
+    const number = Number(/^seg(\d+)(?:_(?:128|64))?\.m4s$/.exec(name)?.[1] ?? NaN);
     const segment = this.#media.segments[number % this.#media.segments.length];
     if (segment) response.end(segment.body);
     else response.writeHead(404).end();
   }
 
   #master(url: URL, cookies: string, response: ServerResponse): void {
-    if (!cookies.includes('cookieCheck=1')) {
-      if (url.searchParams.has('cookieCheck')) return void response.writeHead(400).end();
+    const kept = cookies.includes('cookieCheck=1');
+    if (!kept && !url.searchParams.has('cookieCheck')) {
       const headers = { location: '/hls/main/index.m3u8?cookieCheck=1', 'set-cookie': 'cookieCheck=1; HttpOnly; Path=/hls' };
       return void response.writeHead(302, headers).end();
     }
+    if (!kept) this.withoutCookie++;
     const session = `s${this.asked.length}`;
     this.#sessions.add(session);
-    response.setHeader('set-cookie', `hlsSession=${session}; HttpOnly; Path=/hls`);
+    if (kept) response.setHeader('set-cookie', `hlsSession=${session}; HttpOnly; Path=/hls`);
+    const query = kept ? '' : `?session=${session}`; // where no cookie is kept, as in another site's frame
     response.setHeader('content-type', 'application/vnd.apple.mpegurl');
-    response.end('#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-STREAM-INF:BANDWIDTH=256000,CODECS="mp4a.40.2"\naudio1_stream.m3u8\n');
+    const variants = [[256, 'main_stream'], [128, 'main_128'], [64, 'main_64']].map(([kbps, list]) => `#EXT-X-STREAM-INF:BANDWIDTH=${kbps}000,CODECS="mp4a.40.2"\n${list}.m3u8${query}\n`);
+    response.end(`#EXTM3U\n#EXT-X-VERSION:6\n${variants.join('')}`);
   }
 
   /** Seven segments up to now; the minute of sound repeats behind a discontinuity. */
-  #playlist(response: ServerResponse): void {
+  #playlist(of: string, query: string, response: ServerResponse): void {
     const { segments } = this.#media;
     const loop = segments.reduce((sum, segment) => sum + segment.seconds, 0) * 1000;
     const since = Date.now() - this.#since;
@@ -253,12 +288,12 @@ export class Mock {
     while (begins + lengthOf(last) <= since) begins += lengthOf(last++);
     const first = Math.max(0, last - 7);
     for (let i = first; i < last; i++) begins -= lengthOf(i);
-    const lines = ['#EXTM3U', '#EXT-X-VERSION:9', '#EXT-X-TARGETDURATION:1', `#EXT-X-MEDIA-SEQUENCE:${first}`];
-    lines.push(`#EXT-X-DISCONTINUITY-SEQUENCE:${manyBreaks + Math.floor(Math.max(0, first - 1) / segments.length)}`, '#EXT-X-MAP:URI="init.mp4"');
+    const lines = ['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-TARGETDURATION:1', `#EXT-X-MEDIA-SEQUENCE:${first}`];
+    lines.push(`#EXT-X-DISCONTINUITY-SEQUENCE:${manyBreaks + Math.floor(Math.max(0, first - 1) / segments.length)}`, `#EXT-X-MAP:URI="init.mp4${query}"`);
     for (let i = first; i < last; begins += lengthOf(i++)) {
       if (i > 0 && i % segments.length === 0) lines.push('#EXT-X-DISCONTINUITY');
       lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(this.#since + begins - this.lateMs).toISOString()}`);
-      lines.push(`#EXTINF:${(lengthOf(i) / 1000).toFixed(5)},`, `seg${i}.mp4`);
+      lines.push(`#EXTINF:${(lengthOf(i) / 1000).toFixed(5)},`, `seg${i}${of}.m4s${query}`);
     }
     response.setHeader('content-type', 'application/vnd.apple.mpegurl');
     response.end(lines.join('\n') + '\n');
