@@ -103,7 +103,12 @@ func (d *Desk) record(f bus.Frame, pcm []byte) {
 		}
 		if d.recorded = one; one.id != "" && d.opt.Recorder != nil {
 			d.opt.Recorder.Begin(f.Air, f.Mode)
+			d.titled = f.Air
 		}
+	}
+	if air := f.Air; d.recorded.id != "" && d.opt.Recorder != nil && (air.Title != d.titled.Title || air.Creator != d.titled.Creator) {
+		d.titled = air
+		d.opt.Recorder.Titled(air.Title, air.Creator)
 	}
 	if d.recorded.id != "" && len(pcm) > 0 && d.opt.Recorder != nil {
 		d.opt.Recorder.Write(pcm)

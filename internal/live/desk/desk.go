@@ -49,6 +49,8 @@ type Control interface {
 type Recorder interface {
 	// Begin is a source that comes on the air; one under way has ended before.
 	Begin(source live.Source, mode live.Mode)
+	// Titled is what the source says that it plays from here on.
+	Titled(title, artist string)
 	// Write takes what the engine gets of it, behind rider and limiter, in the format of the
 	// bus: signed 16 bit little endian. It must copy what it keeps.
 	Write(pcm []byte)
@@ -110,6 +112,7 @@ type Desk struct {
 	session   *harbor.Session
 	sent      bool // the session is open
 	recorded  broadcast
+	titled    live.Source // as the recorder was last told of it
 	harborUp  bool
 	version   uint64 // the mixer's, when it was last told
 	extra     uint64 // changes that are not the mixer's

@@ -158,6 +158,9 @@ func TestTheEngineIsToldWhoIsOnTheAir(t *testing.T) {
 	r.told(sara, sara)
 	r.says("/a", "سهرة & طرب", "فيروز")
 	r.told(sara, sara, "/channel_live: سهرة & طرب by فيروز")
+	if acts := r.recorder.done(); acts[len(acts)-1] != "titled سهرة & طرب by فيروز" {
+		t.Errorf("the recorder was told %q", acts)
+	}
 	r.order(&b)
 	r.told(sara, sara, "/channel_live: سهرة & طرب by فيروز", sara)
 }

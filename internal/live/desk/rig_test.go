@@ -273,6 +273,7 @@ type recorder struct {
 }
 
 func (r *recorder) Begin(s live.Source, _ live.Mode) { r.act("begin " + s.ID + " by " + s.Creator) }
+func (r *recorder) Titled(title, artist string)      { r.act("titled " + title + " by " + artist) }
 func (r *recorder) End(why string)                   { r.act("end " + why) }
 func (r *recorder) Current() *live.RecordingReport   { return nil }
 func (r *recorder) act(s string)                     { r.mu.Lock(); r.acts = append(r.acts, s); r.mu.Unlock() }

@@ -16,6 +16,7 @@ import (
 //	GET    /recordings              all, the newest first; ?most=BYTES: as many as fit,
 //	                                ?most=BYTES&began=MS&name=NAME: those that follow it
 //	GET    /recordings/{name}       the file, in ranges too; one under way as far as it is
+//	GET    /recordings/{name}/titles     what its source said that it played
 //	PUT    /recordings/{name}/listeners  {"average": n, "most": n}
 //	DELETE /recordings/{name}       for good
 func (r *Recorder) Handler() http.Handler {
@@ -34,6 +35,17 @@ func (r *Recorder) Handler() http.Handler {
 		w.Header().Set("Content-Type", "audio/mpeg")
 		changed := time.UnixMilli(max(facts.Ended, facts.Began+facts.DurationMS))
 		http.ServeContent(w, req, facts.Name, changed, file)
+	})
+	mux.HandleFunc("GET /recordings/{name}/titles", func(w http.ResponseWriter, req *http.Request) {
+		titles, err := r.Titles(req.PathValue("name"))
+		if err != nil {
+			innerhttp.Refuse(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		out := json.NewEncoder(w)
+		out.SetEscapeHTML(false)                     // it would take six bytes for one
+		_ = out.Encode(append([]Title{}, titles...)) // the reader may be gone
 	})
 	mux.HandleFunc("PUT /recordings/{name}/listeners", func(w http.ResponseWriter, req *http.Request) {
 		var in struct {
@@ -70,6 +82,7 @@ func page(all []Recording, asked url.Values) []byte {
 	}
 	out := []byte{'['}
 	for i, rec := range all {
+		rec.Titles = nil // they have a route of their own
 		text, err := json.Marshal(rec)
 		if err != nil {
 			continue // of texts and numbers that were checked

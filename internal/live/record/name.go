@@ -13,6 +13,8 @@ import (
 const (
 	mostTitle, mostCreator, mostStream, mostWhy = 400, 200, 80, 160
 	mostSlug                                    = 64
+	// mostSaid bounds a title within a broadcast, mostTitles all of one broadcast.
+	mostSaid, mostTitles = 200, 64 << 10
 )
 
 var nameForm = regexp.MustCompile(`^LIVE_[0-9]{8}-[0-9]{6}_[\p{L}\p{N}-]{1,80}\.mp3$`)

@@ -81,6 +81,15 @@ type Recording struct {
 	// many at most.
 	Listeners     *float64 `json:"listeners,omitempty"`
 	MostListeners int      `json:"mostListeners,omitempty"`
+	// Titles is what the source said that it played, after what it said as it began.
+	Titles []Title `json:"titles,omitempty"`
+}
+
+// Title is what the source said of what it played from a place in the file on.
+type Title struct {
+	AtMS    int64  `json:"atMs"`
+	Title   string `json:"title"`
+	Creator string `json:"creator"`
 }
 
 // entry is a recording and what is not for others.
@@ -92,6 +101,7 @@ type entry struct {
 // item is something that happened to the bus, in order.
 type item struct {
 	begin *Meta
+	title *Title // without its place
 	name  string // with begin
 	pcm   []byte
 	lost  int // bytes that did not fit just before
@@ -190,6 +200,15 @@ func (r *Recorder) Write(pcm []byte) {
 	}
 }
 
+// Titled notes what the source says of what follows. It does not wait.
+func (r *Recorder) Titled(title, creator string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if title = clean(title, mostSaid); r.current != "" && !r.over && title != "" {
+		r.push(item{title: &Title{Title: title, Creator: clean(creator, mostSaid)}})
+	}
+}
+
 // End ends the recording under way, with words why. It does not wait: see Recording.Ended.
 func (r *Recorder) End(why string) {
 	r.mu.Lock()
@@ -270,6 +289,13 @@ func (r *Recorder) SetListeners(name string, average float64, most int) error {
 	r.change(name, func(rec *Recording) { rec.Listeners, rec.MostListeners = &average, most })
 	r.save(name)
 	return nil
+}
+
+// Titles returns what the source of a recording said that it played. The error is of kind
+// station.ErrNotFound.
+func (r *Recorder) Titles(name string) ([]Title, error) {
+	rec, err := r.find(name)
+	return rec.Titles, err
 }
 
 // change edits a recording that is still there.

@@ -96,6 +96,8 @@ func (r *Recorder) handle(ctx context.Context, it item, now *shared) {
 		now.set(s)
 		r.opt.Log.Info("recording", "recording", it.name, "stream", it.begin.Stream)
 	case s == nil:
+	case it.title != nil:
+		s.titled(*it.title)
 	case it.end:
 		now.set(nil)
 		s.finish(it.why, it.at, false)

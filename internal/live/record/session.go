@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ type session struct {
 
 	enc     *encoder
 	fed     int64 // frames of PCM the encoder has
+	before  int64 // milliseconds that the file had as the encoder began
 	pause   time.Duration
 	retryAt time.Time
 	toldAt  time.Time // that audio did not fit
@@ -43,6 +45,7 @@ type session struct {
 	unsynced bool
 	stopped  string // why nothing is written, now
 	missed   int64  // MP3 frames since then
+	gone     int64  // MP3 frames of this encoder that were missed before; less than 0: what another one missed
 	holes    bool   // parts do not follow each other without a gap
 	inPart   bool   // a part is being written
 	retry    time.Time
@@ -82,6 +85,12 @@ func (s *session) feed(pcm []byte) {
 		return
 	}
 	s.enc, s.fed = enc, 0
+	if rec, err := s.r.find(s.name); err == nil {
+		s.before = rec.DurationMS
+	}
+	s.mu.Lock()
+	s.gone = -s.missed
+	s.mu.Unlock()
 	if err := enc.write(pcm, s.r.stall, s.hurry); err != nil {
 		s.lose(len(pcm))
 		return
@@ -111,6 +120,30 @@ func (s *session) behind(bytes int) {
 // lose counts PCM that is not recorded.
 func (s *session) lose(bytes int) {
 	s.r.change(s.name, func(rec *Recording) { rec.LostMS += int64(bytes) * 1000 / bytesPerSecond })
+}
+
+// titled notes what the source says of what is fed next, at its place in the file.
+func (s *session) titled(t Title) {
+	s.mu.Lock()
+	missed := s.gone + s.missed
+	s.mu.Unlock()
+	t.AtMS = s.before
+	if s.enc != nil {
+		t.AtMS = max(s.before, s.before+s.fed*1000/live.Rate-played(missed).Milliseconds())
+	}
+	s.r.change(s.name, func(rec *Recording) {
+		all := rec.Titles
+		if n := len(all); n > 0 && all[n-1].AtMS >= t.AtMS { // nothing was heard of it
+			t.AtMS, all = all[n-1].AtMS, all[:n-1]
+		}
+		size := 0
+		for _, one := range all {
+			size += len(one.Title) + len(one.Creator) + 50
+		}
+		if size < mostTitles {
+			rec.Titles = append(slices.Clip(all), t)
+		}
+	})
 }
 
 // take stores what the encoder wrote.
@@ -235,6 +268,7 @@ func (s *session) stop(why string, missed int64) {
 func (s *session) resume() {
 	lost := played(s.missed)
 	s.r.opt.Log.Warn("recording goes on", "recording", s.name, "missing", lost, "after", s.stopped)
+	s.gone += s.missed
 	s.stopped, s.missed, s.holes, s.inPart = "", 0, true, false
 	s.r.change(s.name, func(rec *Recording) {
 		rec.LostMS += lost.Milliseconds()

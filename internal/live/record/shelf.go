@@ -20,7 +20,7 @@ import (
 
 const (
 	// sidecarBytes is the room that a sidecar needs while it is replaced.
-	sidecarBytes = 16 << 10
+	sidecarBytes = 2*mostTitles + 16<<10
 	// ahead is what a recording grows by until retention is next looked at, and more.
 	ahead = 128 << 10
 )

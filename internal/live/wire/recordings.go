@@ -26,16 +26,18 @@ type Recordings struct {
 
 // Recording is one of them, as the node tells. Times are epoch milliseconds.
 type Recording struct {
-	Name       string   `json:"name"`
-	Title      string   `json:"title"`
-	Presenter  string   `json:"presenter"`
-	StreamID   string   `json:"streamId"`
-	Began      int64    `json:"began"`
-	Ended      int64    `json:"ended"` // 0: under way
-	DurationMS int64    `json:"durationMs"`
-	Bytes      int64    `json:"bytes"`
-	Problem    string   `json:"problem"`
-	Listeners  *float64 `json:"listeners"`
+	Name       string `json:"name"`
+	Title      string `json:"title"`
+	Presenter  string `json:"presenter"`
+	StreamID   string `json:"streamId"`
+	Began      int64  `json:"began"`
+	Ended      int64  `json:"ended"` // 0: under way
+	DurationMS int64  `json:"durationMs"`
+	Bytes      int64  `json:"bytes"`
+	Problem    string `json:"problem"`
+	// Interrupted: the node's desk ended, not the broadcast, which may go on in it.
+	Interrupted bool     `json:"interrupted"`
+	Listeners   *float64 `json:"listeners"`
 	// MostListeners is how many listened at once; with Listeners.
 	MostListeners int `json:"mostListeners"`
 }
@@ -84,6 +86,22 @@ func (r Recordings) SetListeners(ctx context.Context, name string, average float
 	ctx, cancel := context.WithTimeout(ctx, orderWait)
 	defer cancel()
 	return call(ctx, r, http.MethodPut, "http://node/recordings/"+url.PathEscape(name)+"/listeners", nil, map[string]any{"average": average, "most": most}, nil)
+}
+
+// Title is what the source of a recording said of what it played from a place in the file on.
+type Title struct {
+	AtMS    int64  `json:"atMs"`
+	Title   string `json:"title"`
+	Creator string `json:"creator"`
+}
+
+// Titles has them in their order. A node of a version that keeps none answers as for a recording
+// that is not there: the error is of kind station.ErrNotFound.
+func (r Recordings) Titles(ctx context.Context, name string) (all []Title, err error) {
+	ctx, cancel := context.WithTimeout(ctx, orderWait)
+	defer cancel()
+	err = call(ctx, r, http.MethodGet, "http://node/recordings/"+url.PathEscape(name)+"/titles", nil, nil, &all)
+	return all, err
 }
 
 // Fetch asks for the bytes of one, with the ranges and conditions of h; the caller closes
