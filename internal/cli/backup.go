@@ -18,7 +18,7 @@ type backupCmd struct {
 	Data       string `help:"Data directory of the station, which may run." default:"data" placeholder:"DIR" env:"ATHIR_DATA"`
 	To         string `help:"Folder for the backup, instead of backup.to in the settings; - writes it to standard output." placeholder:"DIR"`
 	Mastered   bool   `help:"With the mastered copies, which the station can make again from the media folder."`
-	Recordings bool   `help:"With the recordings of live broadcasts."`
+	Recordings bool   `help:"With the recordings of live broadcasts, and the sounds of podcast episodes."`
 	Archive    bool   `help:"With what has left the media folder."`
 	JSON       bool   `name:"json" help:"Print the outcome as one JSON line, without progress."`
 }

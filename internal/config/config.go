@@ -51,6 +51,7 @@ type Config struct {
 	Guard          Guard       `koanf:"guard"`
 	Alarms         Alarms      `koanf:"alarms"`
 	Live           Live        `koanf:"live"`
+	Podcasts       Podcasts    `koanf:"podcasts"`
 	Backup         Backup      `koanf:"backup"`
 	Log            Log         `koanf:"log"`
 

@@ -89,7 +89,7 @@ func (c Content) validate() (wrong []error) {
 func (c *Config) apart() error {
 	ours := []struct{ name, dir string }{
 		{"content.inbox", c.InboxDir()}, {"the archive", c.ArchiveDir()}, {"the work folder", c.WorkDir()}, {"the mastered copies", c.MasteredDir()},
-		{"what was sent to the chat", c.ChatMediaDir()}, {"the recordings", c.RecordingsDir()},
+		{"what was sent to the chat", c.ChatMediaDir()}, {"the recordings", c.RecordingsDir()}, {"the podcasts", c.PodcastsDir()}, {"what bulletins say", c.BulletinsDir()},
 		{"what listeners sent", c.SocialDir()}, {"uploads on their way", c.IntakeDir()}, {"the covers", c.CoversDir()},
 	}
 	wrong := []error{c.beside()}

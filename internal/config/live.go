@@ -63,6 +63,9 @@ func (l Live) NetworkList() ([]netip.Prefix, error) {
 // RecordingsDir holds the recordings of live broadcasts, on the node.
 func (c *Config) RecordingsDir() string { return filepath.Join(c.DataDir, "recordings") }
 
+// PodcastsDir holds the sounds of episodes.
+func (c *Config) PodcastsDir() string { return filepath.Join(c.DataDir, "podcasts") }
+
 // PipeDir holds the FIFOs of live audio, on the node.
 func (c *Config) PipeDir() string { return filepath.Join(c.NodeDir(), "live") }
 

@@ -58,6 +58,7 @@ func (c *Config) Validate() error {
 	wrong = append(wrong, c.Guard.validate()...)
 	wrong = append(wrong, c.Alarms.validate()...)
 	wrong = append(wrong, c.Live.validate()...)
+	wrong = append(wrong, c.Podcasts.validate()...)
 	wrong = append(wrong, c.Backup.validate()...)
 	wrong = append(wrong, c.Chat.validate()...)
 	wrong = append(wrong, c.Requests.validate()...)

@@ -32,8 +32,8 @@ var floors = [][]string{
 	{"internal/sound/"},
 	{"internal/onair/rotation", "internal/onair/playlist", "internal/live", "internal/alarm"},
 	{"internal/library/find"}, // of what listeners ask for, and of the library in the studio
-	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/", "internal/alarm/", "internal/people", "internal/face"},
-	{"internal/production", "internal/import/model", "internal/import/download"},
+	{"internal/onair/", "internal/library/", "internal/live/", "internal/audience/", "internal/alarm/", "internal/people", "internal/face", "internal/podcast"},
+	{"internal/production", "internal/podcast/", "internal/import/model", "internal/import/download"},
 	{"internal/import/azuracast", "internal/import/libretime", "internal/import/plan"},
 	{"internal/import/apply"}, // what carries a plan out
 	{"internal/import/origin"},

@@ -69,6 +69,7 @@ func state() map[string]string {
 	return map[string]string{
 		"station.json": `{"MOOD":""}`, "headlines.txt": "خبر\n", "chat/media/ab/cd/abcd": "voice", "social/covers/1": "cover", "covers/ab-640.jpg": "picture",
 		"media/social/voice/SOC_1_a.mp3": "a post", "mastered/a.mp3": "a copy", "recordings/a.mp3": "a show", "archive/a.mp3": "old",
+		"podcasts/morning/aaaaaaaaaaaaaaaa-00000000.mp3": "an episode",
 	}
 }
 
@@ -156,7 +157,7 @@ func TestAStationMovesHouse(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "new")
 	plan, err := restore(t, file, data)
 	must(t, err)
-	if !plan.Done || len(plan.Rows) != 11 {
+	if !plan.Done || len(plan.Rows) != 12 {
 		t.Errorf("%d parts: %+v", len(plan.Rows), plan)
 	}
 	if got := said(t, data); len(got) != 1 || got[0] != "before" {
@@ -171,6 +172,18 @@ func TestAStationMovesHouse(t *testing.T) {
 	t.Logf("a copy of athir.db alone would lose %d files: settings with every key, %d others", 1+len(state()), len(state()))
 }
 
+// An episode that is being made is in no backup.
+func TestWhatIsInTheMakingIsInNoBackup(t *testing.T) {
+	data, cfg := t.TempDir(), station(t)
+	write(t, filepath.Join(cfg.PodcastsDir(), ".making/a.raw"), "half a show")
+	write(t, filepath.Join(cfg.PodcastsDir(), ".aside/b.mp3"), "of no episode")
+	_, err := restore(t, backup(t, cfg, everything()), data)
+	must(t, err)
+	holds(t, filepath.Join(data, "podcasts/.making/a.raw"), "")
+	holds(t, filepath.Join(data, "podcasts/.aside/b.mp3"), "")
+	holds(t, filepath.Join(data, "podcasts/morning/aaaaaaaaaaaaaaaa-00000000.mp3"), "an episode")
+}
+
 // Without a word of it, what can be made again is not in a backup.
 func TestCopiesAreInABackupByChoice(t *testing.T) {
 	data, cfg := t.TempDir(), station(t)
@@ -179,7 +192,7 @@ func TestCopiesAreInABackupByChoice(t *testing.T) {
 	must(t, err)
 	holds(t, filepath.Join(data, "imports/uploads/b.zip"), "")
 	for name, text := range state() {
-		if strings.HasPrefix(name, "mastered") || strings.HasPrefix(name, "recordings") || strings.HasPrefix(name, "archive") {
+		if strings.HasPrefix(name, "mastered") || strings.HasPrefix(name, "recordings") || strings.HasPrefix(name, "podcasts") || strings.HasPrefix(name, "archive") {
 			text = ""
 		}
 		holds(t, filepath.Join(data, name), text)

@@ -67,7 +67,7 @@ func copies(t testing.TB, to, name string) []string {
 // always are the files of state that a backup and a continuous copy have without a choice.
 func always(yield func(name, text string) bool) {
 	for name, text := range state() {
-		if !strings.HasPrefix(name, "mastered") && !strings.HasPrefix(name, "recordings") && !strings.HasPrefix(name, "archive") && !yield(name, text) {
+		if !strings.HasPrefix(name, "mastered") && !strings.HasPrefix(name, "recordings") && !strings.HasPrefix(name, "podcasts") && !strings.HasPrefix(name, "archive") && !yield(name, text) {
 			return
 		}
 	}

@@ -38,6 +38,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/guard"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/people"
+	"github.com/athir-radio/athir/internal/podcast"
 	"github.com/athir-radio/athir/internal/sound/mastering"
 )
 
@@ -45,7 +46,7 @@ import (
 func Schemas() []store.Schema {
 	return []store.Schema{
 		jobs.Schema(), webhooks.Schema(), mastering.Schema(),
-		scheduler.Schema(), channels.Schema(), guard.Schema(), people.Schema(), face.Schema(),
+		scheduler.Schema(), channels.Schema(), guard.Schema(), people.Schema(), face.Schema(), podcast.Schema(),
 		media.Schema(), overlay.Schema(), art.Schema(), aircopy.Schema(), catalog.Schema(), lists.Schema(), intake.Schema(), content.Schema(), duplicates.Schema(),
 		publisher.Schema(), carts.Schema(),
 		chat.Schema(), feedback.Schema(), requests.Schema(), social.Schema(), telemetry.Schema(), webpush.Schema(),
@@ -63,7 +64,7 @@ const (
 // Choice says what is in a backup beside what always is.
 type Choice struct {
 	Mastered     bool // copies that air, which the station can make again from the media folder
-	Recordings   bool // of live broadcasts
+	Recordings   bool // of live broadcasts, and the sounds of episodes
 	Archive      bool // what has left the media folder
 	DatabaseOnly bool // nothing but the database
 }
@@ -98,6 +99,7 @@ func places(cfg *config.Config) []place {
 		place{name: "posts/social", path: filepath.Join(cfg.PostsRoot(), "social"), tree: true, what: "listeners' posts, mastered", onAir: true},
 		place{name: "mastered", path: cfg.MasteredDir(), tree: true, what: "mastered copies", onAir: true},
 		place{name: "recordings", path: cfg.RecordingsDir(), tree: true, what: "recordings", onAir: true},
+		place{name: "podcasts", path: cfg.PodcastsDir(), tree: true, what: "sounds of episodes"},
 		place{name: "archive", path: cfg.ArchiveDir(), tree: true, what: "what has left the media folder"},
 	)
 }
@@ -110,7 +112,7 @@ func (c Choice) of(cfg *config.Config) []place {
 			return false
 		case "mastered":
 			return !c.Mastered
-		case "recordings":
+		case "recordings", "podcasts":
 			return !c.Recordings
 		case "archive":
 			return !c.Archive
@@ -146,6 +148,9 @@ func (p place) walk() (files []found, left []string, err error) {
 		return nil, nil, err
 	}
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && p.name == "podcasts" && strings.HasPrefix(d.Name(), ".") && file != root {
+			return filepath.SkipDir // in the making, or of no episode
+		}
 		if err == nil && !d.Type().IsRegular() {
 			return nil
 		}
