@@ -43,6 +43,7 @@ groups() {
 	[ "$tests" = no ] || echo "https in front:    caddy"
 	[ "$tests" = no ] || echo "service units:     systemd"
 	[ "$tests" = no ] || echo "leaping clock:     libfaketime"
+	[ "$tests" = no ] || echo "feed parser:       libxml2-utils"
 	[ "$tests" = no ] || echo "race detector:     gcc libc6-dev"
 	[ "$mode" != soak ] || echo "desktop encoder:   butt xvfb pulseaudio libasound2-plugins"
 }
@@ -58,6 +59,7 @@ present() {
 	systemd) command -v systemd-analyze >/dev/null ;;
 	aubio-tools) command -v aubiotrack >/dev/null ;;
 	nginx-light) command -v nginx >/dev/null ;;
+	libxml2-utils) command -v xmllint >/dev/null ;;
 	*) false ;;
 	esac
 }

@@ -48,7 +48,7 @@ func Edge(ctx context.Context, r role.Role) error {
 		relay = "" // the relay runs beside the control plane
 	}
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Chat), front.Handler(front.Options{
-		Log: log, Made: worn.Pages("/", pages.Player, pages.Chat, pages.Social, pages.History, pages.Embed), Control: cfg.ControlAddress(),
+		Log: log, Made: worn.Pages("/", pages.Player, pages.Chat, pages.Social, pages.History, pages.Podcasts, pages.Embed), Control: cfg.ControlAddress(),
 		Relay: relay, HLS: hls.handler(), Events: e.Handler(), Token: cfg.EdgeToken, Ends: ctx.Done(), Problem: b.Problem,
 	}))
 	return r.Run(ctx, role.Work{Well: role.Reached(cfg.Ports.Chat, front.LivePath), Run: func(ctx context.Context) error {

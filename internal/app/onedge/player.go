@@ -18,7 +18,7 @@ func Player(ctx context.Context, r role.Role) error {
 	cfg, log := r.Config, r.Log
 	worn := onface.Follow(ctx, cfg, log)
 	srv := doors.NewServer(cfg.Public(cfg.Ports.Player), front.Handler(front.Options{
-		Log: log, Made: worn.Pages("/", pages.Player, pages.Chat, pages.Social, pages.History, pages.Embed),
+		Log: log, Made: worn.Pages("/", pages.Player, pages.Chat, pages.Social, pages.History, pages.Podcasts, pages.Embed),
 		Control: cfg.ControlAddress(), Relay: config.Local(cfg.Ports.HLS),
 		Events: front.Events(log, config.Local(cfg.Ports.Chat)), Token: cfg.EdgeToken, Ends: ctx.Done(),
 	}))

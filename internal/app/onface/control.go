@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"maps"
 	"net/http"
+	"strconv"
 
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/face"
@@ -21,6 +22,7 @@ import (
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/card"
 	"github.com/athir-radio/athir/internal/web/cards"
+	"github.com/athir-radio/athir/internal/web/feed"
 	"github.com/athir-radio/athir/internal/web/pages"
 )
 
@@ -51,6 +53,12 @@ func defaults(cfg *config.Config) face.Defaults {
 // Name is the station's, in its first language.
 func (f *Face) Name() string { return f.worn.Now().Name() }
 
+// Logo is the station's; nil: it has none.
+func (f *Face) Logo(context.Context) image.Image { return logoOf(f.Now()) }
+
+// LogoStamp changes whenever Logo may.
+func (f *Face) LogoStamp() string { return strconv.FormatInt(f.Owner.Now().Version, 10) }
+
 // Sources are what pages show of the station beside its face.
 type Sources struct {
 	OnAir   func() *scheduler.View
@@ -59,7 +67,11 @@ type Sources struct {
 	// Cover is the id of a track's picture; empty: none.
 	Cover func(t station.Track) string
 	// Named names the tracks whose pages are asked for.
-	Named    Named
+	Named Named
+	// Shows are what the station offers on demand; nil: nothing.
+	Shows Shows
+	// LiveItem returns the broadcast that the feed of a show tells of; may be nil.
+	LiveItem func(slug string) (feed.Live, bool)
 	Describe map[pages.Page]func(*http.Request) *pages.Description
 }
 
@@ -72,7 +84,8 @@ func (f *Face) Pages(o Sources, list ...pages.Page) http.Handler {
 		Track: func(ctx context.Context, id string) (cards.Scene, bool) {
 			t, known := o.Library().ByID(id)
 			if !known { // its page outlives its file, and names the card
-				t.Title, t.Artist, known = o.Named(ctx, id)
+				title, artist, err := o.Named(ctx, id)
+				t.Title, t.Artist, known = title, artist, err == nil
 			}
 			return f.scene(o, t, false), known
 		},
@@ -80,7 +93,13 @@ func (f *Face) Pages(o Sources, list ...pages.Page) http.Handler {
 	describe := map[pages.Page]func(*http.Request) *pages.Description{}
 	maps.Copy(describe, o.Describe)
 	describe[pages.History] = ofTrack(o.Named, f.Name)
-	mux.Handle("/", pages.New(pages.Options{Dress: f.worn.Now, Describe: describe}, list...))
+	opt := pages.Options{Dress: f.worn.Now, Describe: describe}
+	if o.Shows != nil {
+		feed.New(feed.Options{Shows: o.Shows, Station: f.Name, Live: o.LiveItem}).Mount(mux)
+		describe[pages.Podcasts] = ofShow(o.Shows, f.Name)
+		opt.Feeds = func() []pages.Feed { return feedsOf(o.Shows.Shows()) }
+	}
+	mux.Handle("/", pages.New(opt, list...))
 	return mux
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -34,6 +35,9 @@ type rig struct {
 	t    *testing.T
 	view scheduler.View
 	away atomic.Bool
+	// shows are what is on demand, and api what the routes of the control plane say, by path.
+	shows Shows
+	api   map[string]string
 }
 
 func newRig(t *testing.T) *rig {
@@ -57,13 +61,24 @@ func (r *rig) control() http.Handler {
 			return &media.Snapshot{Tracks: []station.Track{{Path: "music/a.mp3", Title: "Enta Omri"}}}
 		},
 		Cover: func(station.Track) string { return "" },
-		Named: func(_ context.Context, id string) (title, artist string, known bool) {
-			return "Enta Omri", "Om <Kalthoum>", id == station.TrackID("music/a.mp3") || id == station.TrackID("music/gone.mp3")
+		Named: func(_ context.Context, id string) (title, artist string, err error) {
+			switch id {
+			case station.TrackID("music/a.mp3"), station.TrackID("music/gone.mp3"):
+				return "Enta Omri", "Om <Kalthoum>", nil
+			case station.TrackID("music/asleep.mp3"):
+				return "", "", context.DeadlineExceeded
+			}
+			return "", "", fmt.Errorf("track: %w", station.ErrNotFound)
 		},
-	}, pages.Player, pages.Chat, pages.Studio)
+		Shows: r.shows,
+	}, pages.Player, pages.Chat, pages.History, pages.Podcasts, pages.Studio)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if r.away.Load() {
 			panic(http.ErrAbortHandler) // as a connection that breaks
+		}
+		if answer, has := r.api[req.URL.Path]; has {
+			_, _ = io.WriteString(w, answer)
+			return
 		}
 		served.ServeHTTP(w, req)
 	})
@@ -99,12 +114,12 @@ func TestAFrontWearsTheFaceAlsoWhileTheControlPlaneIsAway(t *testing.T) {
 	srv := httptest.NewServer(r.control())
 	defer srv.Close()
 	at := strings.TrimPrefix(srv.URL, "http://")
-	worn := Front{pages.NewFollower(slog.New(slog.DiscardHandler), at, roundTrip(func(req *http.Request) (*http.Response, error) {
+	worn := newFront(slog.New(slog.DiscardHandler), at, roundTrip(func(req *http.Request) (*http.Response, error) {
 		if r.away.Load() {
 			return nil, errors.New("away")
 		}
 		return http.DefaultTransport.RoundTrip(req)
-	}), face.Defaults{Name: "Athir", Language: "en"})}
+	}), face.Defaults{Name: "Athir", Language: "en"})
 	h := front.Handler(front.Options{Log: slog.New(slog.DiscardHandler), Made: worn.Pages("/home", pages.Player), Control: at})
 	if _, _, missing := r.get(h, "/nothing"); !strings.Contains(missing, "Athir") || !strings.Contains(missing, `href="/home"`) {
 		t.Errorf("before it was ever told: %s", missing)

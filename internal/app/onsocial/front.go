@@ -31,7 +31,7 @@ func asked(r *http.Request, control http.Handler, station string, within time.Du
 		return nil
 	}
 	var p struct{ Status, Title, Artist, CreatedBy, Page, Audio, Cover string }
-	if !front.Ask(r, control, "/api/social/posts/"+strconv.FormatUint(id, 10), within, &p) || p.Status != "approved" {
+	if front.Ask(r, control, "/api/social/posts/"+strconv.FormatUint(id, 10), within, &p) != http.StatusOK || p.Status != "approved" {
 		return nil
 	}
 	return pages.Post{Title: p.Title, Artist: p.Artist, By: p.CreatedBy, Page: p.Page, Audio: p.Audio, Cover: p.Cover}.Description(client.Origin(r), station)

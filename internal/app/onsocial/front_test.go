@@ -29,7 +29,7 @@ func TestAPostsLinkIsDescribedOnAnEdge(t *testing.T) {
 		case "/api/social/posts/8":
 			_, _ = io.WriteString(w, `{"status":"pending","title":"not yet"}`)
 		case "/api/social/posts/9":
-			_, _ = io.WriteString(w, `{"status":"approved","title":"`+strings.Repeat("x", 1<<20)+`"}`)
+			_, _ = io.WriteString(w, `{"status":"approved","title":"`+strings.Repeat("x", 3<<20)+`"}`)
 		case "/api/social/posts/10":
 			w.Header().Set("Content-Length", "1000") // and breaks off
 			_, _ = io.WriteString(w, `{"status":"approved","title":"half`)

@@ -212,14 +212,16 @@ func (s *Server) addressed(ctx context.Context, id string) (station.Track, []tel
 // namedWithin bounds how long a page waits for the name of its track.
 const namedWithin = 2 * time.Second
 
-// Named returns title and artist of the track of an id, for the head of its page.
-func (s *Server) Named(ctx context.Context, id string) (title, artist string, known bool) {
+// Named returns title and artist of the track of an id, for the head of its page. Errors:
+// station.ErrNotFound, which is known without reading the database; others say that it cannot be
+// told now.
+func (s *Server) Named(ctx context.Context, id string) (title, artist string, err error) {
 	// What the library has is named from memory: any page may be asked for without end.
 	if t, there := s.opt.Library().ByID(id); there {
-		return t.Title, t.Artist, true
+		return t.Title, t.Artist, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, namedWithin)
 	defer cancel()
 	t, _, err := s.addressed(ctx, id)
-	return t.Title, t.Artist, err == nil
+	return t.Title, t.Artist, err
 }

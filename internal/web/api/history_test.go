@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -169,16 +170,19 @@ func TestATrackHasAPageWithItsAirings(t *testing.T) {
 			t.Errorf("%s: %d %s", id, code, body)
 		}
 	}
-	if title, artist, known := r.api.Named(t.Context(), station.TrackID("gone.mp3")); title != "gone <b>" || artist != "x" || !known {
-		t.Errorf("named %q %q %v", title, artist, known)
+	if title, artist, err := r.api.Named(t.Context(), station.TrackID("gone.mp3")); title != "gone <b>" || artist != "x" || err != nil {
+		t.Errorf("named %q %q %v", title, artist, err)
 	}
 	late, cancel := context.WithCancel(t.Context())
 	cancel()
-	if title, _, known := r.api.Named(late, station.TrackID("music/english/1.mp3")); title == "" || !known {
-		t.Errorf("one of the library, which no database is asked for: %q %v", title, known)
+	if title, _, err := r.api.Named(late, station.TrackID("music/english/1.mp3")); title == "" || err != nil {
+		t.Errorf("one of the library, which no database is asked for: %q %v", title, err)
 	}
-	if _, _, known := r.api.Named(t.Context(), "x"); known {
-		t.Error("what there is not is named")
+	if _, _, err := r.api.Named(late, station.TrackID("nothing.mp3")); !errors.Is(err, station.ErrNotFound) {
+		t.Errorf("what there is not, which no database is asked for either: %v", err)
+	}
+	if _, _, err := r.api.Named(late, station.TrackID("gone.mp3")); err == nil || errors.Is(err, station.ErrNotFound) {
+		t.Errorf("a file that has left, while the database does not answer: %v", err)
 	}
 }
 

@@ -123,6 +123,11 @@ var public = []string{
 	"POST /api/social/posts/{id}/vote", "POST /api/social/posts/{id}/react", "POST /api/social/posts/{id}/report",
 	"POST /api/social/posts/{id}/withdraw", "POST /api/social/posts/{id}/appeal",
 	"GET /api/social/status", "GET /api/social/next", "GET /api/social/chart",
+	"GET /api/podcasts", "GET /api/podcasts/{show}", "GET /api/podcasts/{show}/episodes", "GET /api/podcasts/{show}/episodes/{id}",
+	"GET /podcasts/{show}/feed.xml", "GET /podcasts/{show}/cover.jpg",
+	"GET /podcasts/{show}/{episode}/audio.mp3", "GET /podcasts/{show}/{episode}/chapters.json", "GET /podcasts/{show}/{episode}/transcript.txt",
+	"OPTIONS /podcasts/{show}/feed.xml", "OPTIONS /podcasts/{show}/cover.jpg",
+	"OPTIONS /podcasts/{show}/{episode}/audio.mp3", "OPTIONS /podcasts/{show}/{episode}/chapters.json", "OPTIONS /podcasts/{show}/{episode}/transcript.txt",
 }
 
 // uploads lists those whose bodies are files: they may take as long as they keep coming.

@@ -20,6 +20,12 @@ type Description struct {
 	URL, Image, Audio string
 	// Card tells that Image is a card of 1200 × 630 pixels, and no square.
 	Card bool
+	// Missing says that there is nothing at the address: the answer is 404. All else is empty.
+	Missing bool
+	// Feeds are those of what the page shows.
+	Feeds []Feed
+	// Data is what search engines read of it, as JSON-LD; empty: nothing.
+	Data string
 }
 
 // Post is what a listener's post is described by. Page, Audio and Cover are paths; Cover may

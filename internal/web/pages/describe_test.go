@@ -272,12 +272,12 @@ func TestNoTextBreaksOutOfTheHead(t *testing.T) {
 	var want []string
 	for i := range 60 {
 		s := nile()
-		about := &Description{Title: "a title", Text: "a text", URL: "https://radio.example/", Image: "https://radio.example/", Audio: "https://radio.example/"}
+		about := &Description{Title: "a title", Text: "a text", URL: "https://radio.example/", Image: "https://radio.example/", Audio: "https://radio.example/", Feeds: []Feed{{"a feed", "/"}}, Data: data(linked{Name: "a name"})}
 		if i > 0 {
 			s.Own.Name, s.Own.Tagline, s.Own.About, s.Own.Contact.Address = both(), both(), both(), both()
 			s.Own.Links = []face.Link{{Label: both(), URL: text()}}
 			s.Own.Contact.Email, s.Own.Contact.Phone, s.Own.Contact.WhatsApp, s.Own.CSS = text(), text(), text(), text()
-			about = &Description{Title: text(), Text: text(), URL: text(), Image: text(), Audio: text(), Kind: text()}
+			about = &Description{Title: text(), Text: text(), URL: text(), Image: text(), Audio: text(), Kind: text(), Feeds: []Feed{{text(), text()}}, Data: data(linked{Name: text()})}
 		}
 		h := dressedIn(func() *face.State { return s }, map[Page]func(*http.Request) *Description{Chat: func(*http.Request) *Description { return about }})
 		for _, path := range []string{"/", "/chat"} {
@@ -345,7 +345,7 @@ func TestRenderedPagesAreKeptAndBounded(t *testing.T) {
 	of := func(host string) *file {
 		r, _ := http.NewRequestWithContext(t.Context(), "GET", "/", nil)
 		r.Host = host
-		return d.document(Player, r)
+		return d.document(Player, r, nil)
 	}
 	first := of("one.example")
 	if of("one.example") != first || of("two.example") == first || !bytes.Contains(of("two.example").plain, []byte("http://two.example/")) {

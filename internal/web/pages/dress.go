@@ -331,6 +331,9 @@ func manifestOf(f *face.Face, has func(Page) bool) manifest {
 	if has(History) {
 		m.Shortcuts = append(m.Shortcuts, shortcut{words.history, History.url()})
 	}
+	if has(Podcasts) {
+		m.Shortcuts = append(m.Shortcuts, shortcut{words.podcasts, Podcasts.url()})
+	}
 	return m
 }
 

@@ -78,20 +78,34 @@ func (d *dresser) page(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, "the host's name is too long", http.StatusBadRequest)
 		return true
 	}
-	d.document(page, r).serve(w, r)
-	return true
-}
-
-// document is a page for a request, made once for all who are told the same.
-func (d *dresser) document(page Page, r *http.Request) *file {
-	origin := client.Origin(r)
 	var about *Description
 	if describe := d.opt.Describe[page]; describe != nil {
 		about = describe(r)
 	}
-	dress := d.opt.Dress()
-	h := head{dress: dress, page: page, origin: origin, address: origin + r.URL.Path, about: about, turn: d.opt.Now().Unix() / int64(cardEvery.Seconds())}
-	key := fmt.Sprintf("%q %q %d", page, h.address, h.turn)
+	f := d.document(page, r, about)
+	if about != nil && about.Missing {
+		f.missing(w, r) // the page itself says so, and is the way to all else
+		return true
+	}
+	f.serve(w, r)
+	return true
+}
+
+// document is a page for a request, made once for all who are told the same.
+func (d *dresser) document(page Page, r *http.Request, about *Description) *file {
+	origin := client.Origin(r)
+	dress, address := d.opt.Dress(), origin+r.URL.Path
+	if about != nil && about.Missing { // one document for all that anybody may ask for
+		address = origin + page.url()
+		about = &Description{Kind: "website", Title: wordsIn(dress.face.Language()).missing}
+	}
+	h := head{dress: dress, page: page, origin: origin, address: address, about: about, turn: d.opt.Now().Unix() / int64(cardEvery.Seconds())}
+	if about != nil {
+		h.feeds = about.Feeds
+	} else if d.opt.Feeds != nil && (page == Player || page == History || page == Podcasts) {
+		h.feeds = d.opt.Feeds()
+	}
+	key := fmt.Sprintf("%q %q %d %q", page, h.address, h.turn, h.feeds)
 	if about != nil {
 		key = fmt.Sprintf("%s %#v", key, *about)
 	}
@@ -131,6 +145,7 @@ type head struct {
 	page            Page
 	origin, address string // absolute
 	about           *Description
+	feeds           []Feed
 	turn            int64 // another when the card may be
 }
 
@@ -187,6 +202,7 @@ func (h *head) lines() string {
 	if h.page == Player || h.page == History {
 		b.WriteString(OEmbedLink(h.origin, strings.TrimPrefix(h.address, h.origin), f.Title()))
 	}
+	h.links(&b)
 	fmt.Fprintf(&b, "<meta name=\"theme-color\" content=\"%s\" media=\"(prefers-color-scheme: light)\" />\n", noonGround)
 	fmt.Fprintf(&b, "<meta name=\"theme-color\" content=\"%s\" media=\"(prefers-color-scheme: dark)\" />\n", nightGround)
 	if d.files["/icon.svg"] == nil {
@@ -234,6 +250,24 @@ func (h *head) openGraph(b *bytes.Buffer, title, text string) {
 	}
 	meta(b, "property", "og:image:alt", title)
 	meta(b, "name", "twitter:card", card)
+}
+
+// links are the page's own address where it may have others, and the feeds of what it shows; and
+// what search engines read. That is data, which no policy keeps from a page: it is not run.
+func (h *head) links(b *bytes.Buffer) {
+	if h.page == Podcasts {
+		address := h.address
+		if h.about != nil {
+			address = cmp.Or(h.about.URL, address)
+		}
+		link(b, "canonical", address, "")
+	}
+	for _, feed := range h.feeds[:min(len(h.feeds), mostFeeds)] {
+		link(b, "alternate", h.origin+feed.Path, fmt.Sprintf(`type="application/rss+xml" title="%s"`, html.EscapeString(feed.Title)))
+	}
+	if h.about != nil && h.about.Data != "" {
+		fmt.Fprintf(b, "<script type=\"application/ld+json\">%s</script>\n", h.about.Data)
+	}
 }
 
 // sheets are the links to the style sheets of the face.

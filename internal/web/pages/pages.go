@@ -45,6 +45,8 @@ const (
 	Social Page = "social.html" // for listeners who send something, at /social.html
 	// History is what was on the air, at /history, and each track's own page, at /track/{id}.
 	History Page = "history.html"
+	// Podcasts is what can be heard on demand, at /podcasts, and each show's and episode's own page.
+	Podcasts Page = "podcasts.html"
 	// Embed is the player in other sites' pages, at /embed: the only page that they may frame.
 	Embed Page = "embed.html"
 )
@@ -61,8 +63,12 @@ func TrackOf(path string) (id string, is bool) {
 	return id, is && station.IsTrackID(id)
 }
 
-// document is the address by which a page's file is known: all tracks have one page.
+// document is the address by which a page's file is known: all tracks have one page, and all shows
+// and episodes.
 func document(path string) string {
+	if _, _, is := ShowOf(path); is {
+		return Podcasts.url()
+	}
 	if _, is := TrackOf(path); is {
 		return History.url()
 	}
@@ -87,6 +93,9 @@ type Options struct {
 	Dress func() *Dress
 	// Describe says what a request for a page shows; nil, or a page without one: the station.
 	Describe map[Page]func(*http.Request) *Description
+	// Feeds are those that programs find on the player's page, on that of what was on the air and on
+	// that of all shows; those pages name shows where there are any by it. May be nil.
+	Feeds func() []Feed
 	// Home is where a page that is not there leads; "/" when empty.
 	Home string
 	// Now is time.Now when nil.
@@ -200,6 +209,23 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = w.Write(body) // an error means that the client is gone
+}
+
+// missing serves it where there is nothing: with 404, which search engines go by.
+func (f *file) missing(w http.ResponseWriter, r *http.Request) {
+	body, encoding := f.choose(r.Header.Get("Accept-Encoding"))
+	h := w.Header()
+	h.Set("Cache-Control", f.cacheControl)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Content-Type", f.contentType)
+	if encoding != "" {
+		h.Set("Content-Encoding", encoding)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusNotFound)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // an error means that the client is gone
+	}
 }
 
 func (f *file) choose(accept string) (body []byte, encoding string) {

@@ -28,6 +28,7 @@ func built(t *testing.T) http.Handler {
 		"golive.html":         {Data: []byte("<title>go live</title>")},
 		"social.html":         {Data: []byte("<title>social</title>")},
 		"history.html":        {Data: []byte("<title>history</title>")},
+		"podcasts.html":       {Data: []byte("<title>podcasts</title>")},
 		"embed.html":          {Data: []byte("<title>embed</title>")},
 		"embed.js":            {Data: []byte("document.currentScript")},
 		"icon.svg":            {Data: []byte("<svg/>")},
@@ -38,7 +39,7 @@ func built(t *testing.T) http.Handler {
 		"assets/kufi-2b.woff2": {
 			Data: []byte("font"),
 		},
-	}, Options{}, []Page{Player, Chat, Studio, GoLive, Social, History, Embed})
+	}, Options{}, []Page{Player, Chat, Studio, GoLive, Social, History, Podcasts, Embed})
 }
 
 func ask(t *testing.T, h http.Handler, method, url string, headers ...string) *http.Response {
@@ -64,8 +65,8 @@ func bodyOf(t *testing.T, answer *http.Response) string {
 func TestEachPageStandsAtItsAddressAndNothingElseDoes(t *testing.T) {
 	h := built(t)
 	for url, want := range map[string]int{
-		"/": 200, "/chat": 200, "/studio": 200, "/go-live": 200, "/social.html": 200, "/history": 200, "/embed": 200, "/embed.js": 200, "/track/abcdefghij234567": 200, "/sw.js": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
-		"/index.html": 404, "/chat.html": 404, "/studio.html": 404, "/golive": 404, "/golive.html": 404, "/social": 404, "/history.html": 404, "/embed.html": 404, "/track/": 404, "/track/short": 404, "/track/ABCDEFGHIJ234567": 404, "/track/abcdefghij234567/": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
+		"/": 200, "/chat": 200, "/studio": 200, "/go-live": 200, "/social.html": 200, "/history": 200, "/embed": 200, "/podcasts": 200, "/podcasts/nile": 200, "/podcasts/nile/abcdefghij234567": 200, "/embed.js": 200, "/track/abcdefghij234567": 200, "/sw.js": 200, "/icon.svg": 200, "/assets/app-1a.js": 200,
+		"/index.html": 404, "/chat.html": 404, "/studio.html": 404, "/golive": 404, "/golive.html": 404, "/social": 404, "/history.html": 404, "/embed.html": 404, "/podcasts/": 404, "/podcasts/nile/": 404, "/podcasts/nile/a/b": 404, "/podcasts/nile/feed.xml": 404, "/podcasts/.env": 404, "/podcasts.html": 404, "/track/": 404, "/track/short": 404, "/track/ABCDEFGHIJ234567": 404, "/track/abcdefghij234567/": 404, "/.keep": 404, "/assets/app-1a.js.gz": 404,
 		"/assets/": 404, "/assets/../pages.go": 404, "/nothing": 404,
 	} {
 		if got := ask(t, h, "GET", url).StatusCode; got != want {
@@ -178,8 +179,8 @@ func TestABinaryWithoutPagesSaysHowToBuildThem(t *testing.T) {
 // The embedded build, where there is one, must be whole: each page's own
 // references resolve. A fresh clone has none and answers 503.
 func TestEveryFileAnEmbeddedPageNamesIsEmbedded(t *testing.T) {
-	h := New(Options{}, Player, Chat, Studio, GoLive, Social)
-	for _, url := range []string{"/", "/chat", "/studio", "/go-live", "/social.html"} {
+	h := New(Options{}, Player, Chat, Studio, GoLive, Social, History, Podcasts)
+	for _, url := range []string{"/", "/chat", "/studio", "/go-live", "/social.html", "/history", "/podcasts"} {
 		answer := ask(t, h, "GET", url)
 		if answer.StatusCode == 503 {
 			continue
