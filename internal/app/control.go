@@ -22,6 +22,7 @@ import (
 	"github.com/athir-radio/athir/internal/app/onlive"
 	"github.com/athir-radio/athir/internal/app/onmounts"
 	"github.com/athir-radio/athir/internal/app/onnode"
+	"github.com/athir-radio/athir/internal/app/onpodcast"
 	"github.com/athir-radio/athir/internal/app/onrequest"
 	"github.com/athir-radio/athir/internal/app/onsocial"
 	"github.com/athir-radio/athir/internal/app/ontelemetry"
@@ -74,7 +75,7 @@ func control(ctx context.Context, r role.Role) error {
 	if cfg.StationKey == "" {
 		log.Warn("the station has no key: whoever reaches the control port steers it", "open", cfg.Open, "address", cfg.Public(cfg.Ports.Control))
 	}
-	p := &plane{role: r, cfg: cfg, log: log, version: r.Version, bound: doors.NewBound(cfg, log), shed: shed.New(log), linked: make(chan struct{}), holder: onnode.NewHolder(cfg, log), atlas: census.OpenAtlas(log, cfg.GeoIPFile)}
+	p := &plane{role: r, cfg: cfg, log: log, version: r.Version, bound: doors.NewBound(cfg, log), shed: shed.New(log), linked: make(chan struct{}), pods: &onpodcast.Podcasts{}, holder: onnode.NewHolder(cfg, log), atlas: census.OpenAtlas(log, cfg.GeoIPFile)}
 	defer p.streamMain(ctx)() // last, so that listeners wait for the next program as briefly as can be
 	defer p.close()
 	for _, open := range []func(context.Context) error{p.openStore, p.openLibrary, p.openAir, p.openOutward, p.openProduction, p.openAudience, p.openSocial, p.openStudio} {
@@ -152,6 +153,7 @@ type plane struct {
 	crowd   *audience
 	asked   *requests.Requests // nil if they are switched off
 	posts   *onsocial.Platform
+	pods    *onpodcast.Podcasts
 	face    *onface.Face
 	live    *onlive.Live
 	out     *world
@@ -267,7 +269,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 	p.fan = streams.New(streamOptions(p.cfg, p.log, p.holder, p.atlas), p.main, others)
 	p.live, err = onlive.Open(ctx, onlive.Options{
 		Config: p.cfg, Log: p.log, DB: p.db, Owner: p.owner, Inner: p.node.inner, InnerMost: p.node.innerMost, Airs: p.airs.Path, Library: p.decks.Snapshot,
-		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total }, Told: p.out.Told, NodeTime: p.node.when,
+		View: p.onair.View, Listeners: func() int { return p.count.Latest().Parts.Total }, Told: onpodcast.Both(p.out.Told, p.pods.Told), NodeTime: p.node.when,
 	})
 	if err != nil {
 		return err
@@ -290,7 +292,7 @@ func (p *plane) openAudience(ctx context.Context) (err error) {
 func (p *plane) openSocial(ctx context.Context) (err error) {
 	p.posts, err = onsocial.Open(ctx, onsocial.Options{
 		Config: p.cfg, Log: p.log, DB: p.db, Version: p.version, Master: p.desk, Library: p.prod, Tracks: p.decks, OnAir: p.onair, Words: check.Words{Blocked: p.crowd.chat.Blocked, Linked: words.HasLink},
-		Hold: p.shed.Wait, Tell: p.crowd.hub.Tell, Happened: p.out.Post, Every: func() int { return p.owner.Current().Config.Rotation.PostEvery },
+		Hold: p.shed.Wait, Tell: p.crowd.hub.Tell, Happened: onpodcast.Both(p.out.Post, p.pods.Post), Every: func() int { return p.owner.Current().Config.Rotation.PostEvery },
 	})
 	if err == nil && p.posts.Posts != nil {
 		p.airs.Posts = p.posts.Posts
@@ -304,13 +306,18 @@ func (p *plane) openStudio(ctx context.Context) (err error) {
 	if err := p.shelf.OpenIntake(ctx, p.libraryOptions(), p.prod); err != nil {
 		return err
 	}
-	p.books, err = p.shelf.Shelf(ctx, p.cfg, p.db, p.onair, p.count, p.prod.Content())
-	return err
+	if p.books, err = p.shelf.Shelf(ctx, p.cfg, p.db, p.onair, p.count, p.prod.Content()); err != nil {
+		return err
+	}
+	return p.pods.Open(ctx, onpodcast.Options{
+		Config: p.cfg, Log: p.log, DB: p.db, Recordings: p.live.Recordings(), OnAir: p.live.Status, Posts: p.posts.Posts,
+		Library: p.lib.Snapshot, Cover: p.shelf.CoverOf, Name: p.face.Name, Logo: p.face.Logo, LogoStamp: p.face.LogoStamp, Hold: p.shed.Wait,
+	})
 }
 
 // surface returns the HTTP API of all parts.
 func (p *plane) surface() (surface *api.Server) {
-	named := func(ctx context.Context, id string) (title, artist string, known bool) { return surface.Named(ctx, id) }
+	named := func(ctx context.Context, id string) (title, artist string, err error) { return surface.Named(ctx, id) }
 	surface = api.New(api.Options{
 		Log: p.log, Version: p.version, Name: p.cfg.Name, Language: p.cfg.Language, Zone: p.cfg.Timezone.Location, Renditions: p.cfg.HLS.Served(), Icecast: onmounts.Shown(p.cfg),
 		Air: p.onair.View, Completed: settled(p.onair.Completed, p.node.when, p.crowd.said.Votes), Library: p.decks.Snapshot, Mastering: func() api.Mastering { return api.MasteringOf(p.rack.Snapshot()) }, Quieter: func() []aircopy.Quieter { return p.rack.Snapshot().Quieter },
@@ -323,8 +330,8 @@ func (p *plane) surface() (surface *api.Server) {
 		Limits: api.Limits(p.cfg.Limits), Origins: p.cfg.CORSOrigins,
 		Jobs: p.prod.Board(), Content: p.prod.Content(), Producer: p.prod,
 		DeadAir: p.watch.shown(),
-		Live:    p.live.Surface(),
-		Push:    p.out.desk(), Webhooks: p.out.hooks, Alarms: p.rings, Backup: p.backups.Status,
+		Live:    p.live.Surface(), Podcasts: p.pods.Surface(),
+		Push: p.out.desk(), Webhooks: p.out.hooks, Alarms: p.rings, Backup: p.backups.Status,
 		Metrics: slices.Concat(metrics(p.cfg, p.db, func() socket.Stats { return p.crowd.edge.Stats() }, p.out.push, p.out.hooks, p.bound), onrequest.Metrics(p.asked), p.backups.Metrics(), p.holder.Metrics()), Groups: slices.Concat(p.posts.Metrics(), p.shelf.Metrics()),
 		Faults: p.faults, Admit: p.node.admit, Standing: p.holder.Standing(),
 	})
@@ -334,9 +341,9 @@ func (p *plane) surface() (surface *api.Server) {
 // pages are those of the control plane's port, with the station's face.
 func (p *plane) pages(named onface.Named) http.Handler {
 	return p.face.Pages(onface.Sources{
-		OnAir: p.onair.View, Library: p.decks.Snapshot, Covers: p.shelf.Covers, Cover: p.shelf.CoverOf, Named: named,
+		OnAir: p.onair.View, Library: p.decks.Snapshot, Covers: p.shelf.Covers, Cover: p.shelf.CoverOf, Named: named, Shows: p.pods, LiveItem: p.pods.LiveItem,
 		Describe: map[pages.Page]func(*http.Request) *pages.Description{pages.Social: p.posts.Describe(p.face.Name)},
-	}, pages.Player, pages.Chat, pages.Social, pages.History, pages.Embed, pages.Studio)
+	}, pages.Player, pages.Chat, pages.Social, pages.History, pages.Podcasts, pages.Embed, pages.Studio)
 }
 
 // run runs all parts side by side until ctx ends.
@@ -386,6 +393,7 @@ func (p *plane) run(ctx context.Context) error {
 	g.Go(func() error { return doors.Named("countries", p.atlas.Run(ctx)) })
 	g.Go(func() error { return doors.Named("backups", p.backups.Run(ctx, p.prod.Board())) })
 	g.Go(func() error { return doors.Named("people", p.staff.Run(ctx)) })
+	g.Go(func() error { return doors.Named("podcasts", p.pods.Run(ctx)) })
 	g.Go(func() error { return doors.Named("database watch", p.watchDatabase(ctx)) })
 	g.Go(func() error { return doors.Named("control port", doors.Serve(ctx, srv, p.bound, p.role.Handover)) })
 	if err := g.Wait(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/athir-radio/athir/internal/app/onpodcast"
 	"github.com/athir-radio/athir/internal/config"
 	"github.com/athir-radio/athir/internal/kit/fetch"
 	"github.com/athir-radio/athir/internal/library/bulletin"
@@ -23,7 +24,7 @@ func (p *plane) openProduction(ctx context.Context) (err error) {
 		},
 		Voices:  speech.Order{Offline: p.cfg.Speech.Offline, Voice: p.cfg.Speech.Voice, PiperModel: p.cfg.Speech.Piper},
 		Station: p.cfg.Speech.Name, Bulletin: bulletin.Options{Headlines: p.cfg.HeadlinesFile(), Zone: p.cfg.Timezone.Location},
-		Every: time.Duration(p.cfg.Bulletin.Hours * float64(time.Hour)), OnBulletin: p.out.Bulletin,
+		Every: time.Duration(p.cfg.Bulletin.Hours * float64(time.Hour)), OnBulletin: onpodcast.Both(p.out.Bulletin, p.pods.Bulletin),
 		Imaging: p.cfg.Content.Imaging, Inbox: p.cfg.InboxDir(), Hold: p.shed.Wait,
 	}
 	if p.cfg.Bulletin.Weather && !p.cfg.Speech.Offline {

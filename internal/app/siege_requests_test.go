@@ -126,8 +126,9 @@ func (s *siege) known(t *testing.T) contract.Hints {
 		must(t, err)
 		hooks = append(hooks, h.ID)
 	}
-	ids := append([]string{"c1", "c2", "m1", "m2", "m3", "c999999"}, hooks...)
+	ids := slices.Concat([]string{"c1", "c2", "m1", "m2", "m3", "c999999"}, hooks, s.episodes)
 	return contract.Hints{
+		"show": {besiegedShow, besiegedShow, "none"}, "key": {broadcastKey(3), broadcastKey(4), "none.mp3"},
 		"token": {besiegedToken, besiegedToken, "guess"}, "rel": {"music/a.mp3", "music/none.mp3"}, "channelId": {"main"}, "room": {"main"}, "id": ids,
 		"bytes": {"1", "4096"}, "wait": {"false", "true"}, "category": {"english", "arabic_hits"}, "msgId": {"m1", "m2", "m3"},
 		"file": {"english/0.mp3", "english/1.mp3", "arabic_hits/3.mp3", "none.mp3"}, "emoji": {"❤️", "🔥", "👍🏽"}, "engine": {"boot-1"}, "channel": {"main"}, "kind": {"rotation"},

@@ -61,9 +61,10 @@ const besiegedKey, besiegedToken = "open-sesame", "sesame-token"
 
 type besieged struct {
 	http.Handler
-	alarms *alarms
-	hooks  *webhooks.Hooks
-	others *streams.Beside
+	alarms   *alarms
+	hooks    *webhooks.Hooks
+	episodes []string // ids
+	others   *streams.Beside
 }
 
 // besiegedAir is the air of the listeners' posts: none airs.
@@ -144,7 +145,10 @@ func besiege(t *testing.T) *besieged {
 	must(t, err)
 	worn, err := onface.Open(t.Context(), cfg, db)
 	must(t, err)
+	onDemand, makeEpisodes, episodes := besiegedPodcasts(t, log, db, cfg.PodcastsDir())
+	b.episodes = episodes
 	surface := api.New(api.Options{
+		Podcasts:   onDemand,
 		Face:       worn,
 		Renditions: cfg.HLS.Renditions, Icecast: onmounts.Shown(cfg),
 		People: staff, Shelf: besiegedShelf(t, log, db, lib, cfg.MediaDir(), onair.Explain, count.AiringsOf), Imports: besiegedImports(t, log),
@@ -177,7 +181,7 @@ func besiege(t *testing.T) *besieged {
 	ctx, cancel := context.WithCancel(context.Background())
 	g, ctx := errgroup.WithContext(ctx)
 	for _, run := range []func(context.Context) error{
-		staff.Run, onair.Run, a.said.Run, a.chat.Run, a.live.Run, a.edge.Run, push.Run, b.hooks.Run, others.Run, broadcasts.Run,
+		staff.Run, onair.Run, a.said.Run, a.chat.Run, a.live.Run, a.edge.Run, push.Run, b.hooks.Run, others.Run, broadcasts.Run, makeEpisodes,
 	} {
 		g.Go(func() error { return run(ctx) })
 	}

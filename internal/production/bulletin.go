@@ -32,6 +32,8 @@ type BulletinSegment struct {
 	Text    string `json:"text"`
 	Voice   string `json:"voice"`
 	Problem string `json:"problem" doc:"Why it was left out; empty when it is there"`
+	// At is where it begins, where it is there.
+	At time.Duration `json:"-"`
 }
 
 // BulletinStatus is what is known of the bulletins.
@@ -185,7 +187,7 @@ func (p *Production) SetHeadlines(lines []string, version string) error {
 func segments(in []bulletin.Segment) []BulletinSegment {
 	out := make([]BulletinSegment, len(in))
 	for i, s := range in {
-		out[i] = BulletinSegment{Kind: string(s.Kind), Text: s.Text, Voice: s.Voice, Problem: s.Problem}
+		out[i] = BulletinSegment{Kind: string(s.Kind), Text: s.Text, Voice: s.Voice, Problem: s.Problem, At: s.At}
 	}
 	return out
 }

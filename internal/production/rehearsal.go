@@ -75,7 +75,7 @@ func (r *RehearsalReason) Spoken() (code, en, ar string, at time.Time) {
 func reasonOf(err error) *RehearsalReason {
 	r := &RehearsalReason{Code: "our_fault", cause: err, Detail: station.Reason(err),
 		En: "The bulletin could not be made to be heard. Try again; the station's log says more.",
-		Ar: "تعذّر تجهيز النشرة للاستماع. أعد المحاولة، وفي سجل المحطة تفاصيل أكثر."}
+		Ar: "تعذّر تجهيز النشرة للاستماع. أعد المحاولة، وفي سجلّ المحطة تفاصيل أكثر."}
 	var missing *proc.MissingError
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, store.ErrDiskFull):

@@ -124,6 +124,12 @@ func (l *Live) Run(ctx context.Context) error {
 // live.
 func (l *Live) Announced() bool { return l.takeover.Announced() }
 
+// Recordings are those of the node.
+func (l *Live) Recordings() wire.Recordings { return l.recordings }
+
+// Status is what is live now.
+func (l *Live) Status() takeover.Status { return l.takeover.Status() }
+
 // Surface is what the API calls.
 func (l *Live) Surface() *api.Live {
 	return &api.Live{

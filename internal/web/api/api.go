@@ -167,7 +167,8 @@ type Options struct {
 	Imports  *desk.Desk
 	Social   *Social // nil if it is switched off
 	Live     *Live   // nil if it is switched off: its routes answer 503
-	Push     Push    // nil if it is switched off
+	Podcasts *Podcasts
+	Push     Push // nil if it is switched off
 	Webhooks Webhooks
 	Alarms   Alarms // nil where nobody is told
 	// Backup tells of the newest backup; nil where there are none.

@@ -77,7 +77,9 @@ func callEveryOperation(t *testing.T, draws int) {
 	random := rand.New(rand.NewPCG(5, 31))
 	job := r.job(t)
 	cookie := r.session(t, "omar", people.Owner)
-	hints := contract.Hints{"channelId": {"main", "none"}, "id": {job.ID, exampleStream, examplePublisher, exampleRehearsal, "none"}, "token": {"sesame", "guess"}, "wait": {"false"},
+	shows := r.exampleShows(t)
+	hints := contract.Hints{"channelId": {"main", "none"}, "show": {exampleShow, "none"}, "key": {lateRecording, "none.mp3"},
+		"id": {job.ID, exampleStream, examplePublisher, exampleRehearsal, shows[1], shows[3], "none"}, "token": {"sesame", "guess"}, "wait": {"false"},
 		"name": {exampleRecording, "none"}, "session": {exampleSession, "none"}, "publisher": {examplePublisher}}
 	for _, op := range document(t, r.URL).Operations() {
 		var all []contract.Request

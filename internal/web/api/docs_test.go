@@ -39,7 +39,7 @@ func TestManualsAreTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	audience := ""
-	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md", "carts.md", "social.md", "alarms.md", "people.md", "library.md", "playlists.md", "import.md", "queue.md", "face.md", "history.md"} {
+	for _, name := range []string{"telemetry.md", "reactions.md", "requests.md", "channels.md", "live-control.md", "carts.md", "social.md", "alarms.md", "people.md", "library.md", "playlists.md", "import.md", "queue.md", "face.md", "history.md", "podcasts.md"} {
 		text, err := os.ReadFile("../../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -49,13 +49,14 @@ func TestManualsAreTrue(t *testing.T) {
 	r := newRigWithKey(t, "open-sesame")
 	submitter := r.examplePosts(t)
 	r.art.set("music/english/2.mp3", "", art.Lyrics{Text: "one line"})
-	examples := strings.NewReplacer(slices.Concat(r.exampleHook(t), r.exampleUser(t), r.exampleArrivals(t), r.exampleImport(t), r.exampleChange(t), []string{exampleJob, r.job(t).ID, exampleSubmitter, submitter, "$AT", r.URL})...)
+	examples := strings.NewReplacer(slices.Concat(r.exampleHook(t), r.exampleUser(t), r.exampleArrivals(t), r.exampleImport(t), r.exampleChange(t), r.exampleShows(t), []string{exampleJob, r.job(t).ID, exampleSubmitter, submitter, "$AT", r.URL})...)
 	names := strings.NewReplacer(exampleJob, "{id}", exampleUser, "{id}", exampleKey, "{key}", exampleBrowser, "{session}", exampleHook, "{id}", exampleDelivery, "{delivery}",
 		"/messages/m3", "/messages/{id}", "/comments/c1", "/comments/{id}", "/chat/rooms/main", "/chat/rooms/{room}",
 		"/requests/1/", "/requests/{id}/", "/channels/fairuz", "/channels/{id}", "/channels/main", "/channels/{id}",
 		"/sources/"+exampleStream, "/sources/{id}", "/publishers/"+examplePublisher, "/publishers/{id}", "/recordings/"+exampleRecording, "/recordings/{name}",
 		"/audio/"+exampleRehearsal, "/audio/{id}",
-		"/posts/7/", "/posts/{id}/", "/posts/5/", "/posts/{id}/", exampleSubmitter, "{id}", "/deeds/1/", "/deeds/{id}/", "/deeds/8/", "/deeds/{id}/", "/playlists/1", "/playlists/{id}", "/playlists/3", "/playlists/{id}", exampleArrival, "{id}", exampleRefused, "{id}", exampleTaken, "{id}", exampleImport, "{id}")
+		"/posts/7/", "/posts/{id}/", "/posts/5/", "/posts/{id}/", exampleSubmitter, "{id}", "/deeds/1/", "/deeds/{id}/", "/deeds/8/", "/deeds/{id}/", "/playlists/1", "/playlists/{id}", "/playlists/3", "/playlists/{id}", exampleArrival, "{id}", exampleRefused, "{id}", exampleTaken, "{id}", exampleImport, "{id}",
+		"/podcasts/"+exampleShow, "/podcasts/{show}", "/podcasts/night", "/podcasts/{show}", exampleEpisode, "{id}", exampleMade, "{id}")
 	shown := map[string]bool{}
 	for line := range strings.Lines(string(text) + string(production) + string(hooks) + string(talk) + audience) {
 		line = strings.TrimSpace(line)

@@ -126,6 +126,8 @@ var sections = []struct{ prefix, name string }{
 	{"/api/sync", "Media sync"},
 	{"/api/station/live", "Live"},
 	{"/api/live", "Live"},
+	{"/api/podcasts", "On demand"},
+	{"/api/station/podcasts", "On demand"},
 	{"/api/station/", "Station control"},
 	{"/healthz", "Operation"},
 	{"/metrics", "Operation"},

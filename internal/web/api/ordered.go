@@ -27,7 +27,7 @@ func (s *Server) carryOut(ctx huma.Context, r *http.Request, c people.Caller, ne
 	done := s.opt.People.Ordered(c, people.Order{Order: route, Target: target(op.Path, r), Address: client.Address(r)})
 	status := http.StatusInternalServerError // of a handler that panics
 	defer func() {
-		done(status, body.detail(strings.HasPrefix(op.Path, "/api/account")))
+		done(status, body.detail(strings.HasPrefix(op.Path, "/api/account"), op.Metadata[keyIsName] != nil))
 		level := slog.LevelInfo
 		if status >= http.StatusBadRequest {
 			level = slog.LevelWarn
@@ -44,6 +44,11 @@ const changesNothing = "changes nothing"
 // noOrder keeps the requests of a row out of the log of orders: they change nothing, and
 // whoever may send them could fill it.
 func noOrder(op *huma.Operation) { op.Metadata = map[string]any{changesNothing: true} }
+
+// keyIsName marks the operations whose member key is the name of something, and opens nothing.
+const keyIsName = "key is a name"
+
+func namesKey(op *huma.Operation) { op.Metadata = map[string]any{keyIsName: true} }
 
 // mostHeard is how much of a body is kept for the log of orders.
 const mostHeard = 64 << 10
@@ -91,7 +96,7 @@ func secrets() []string {
 
 // detail is the body of an order for the log: without secrets, and short. Of what does not fit
 // it has the members' names, or its length.
-func (o *overheard) detail(account bool) string {
+func (o *overheard) detail(account, named bool) string {
 	var in map[string]any
 	if o.bytes > len(o.heard) || json.Unmarshal(o.heard, &in) != nil {
 		if o.bytes == 0 {
@@ -105,7 +110,12 @@ func (o *overheard) detail(account bool) string {
 	if len(in) == 0 {
 		return ""
 	}
-	out, err := json.Marshal(discreet(in))
+	key, keyed := in["key"].(string)
+	discreet(in)
+	if named && keyed {
+		in["key"] = discreet(key)
+	}
+	out, err := json.Marshal(in)
 	if err != nil || len(out) > longestDetail {
 		for name := range in {
 			in[name] = "…"

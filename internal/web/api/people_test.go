@@ -122,7 +122,7 @@ func writtenDown(method, path string) people.Right {
 	const station = "/api/station/"
 	own := []string{"/api/people", station + "webhooks", station + "alarms/test", station + "import"}
 	moderate := []string{station + "chat", "/api/social"}
-	look := []string{"config", "clocks", "mood", "singers", "queries", "rules", "telemetry/airings", "telemetry/tracks", "telemetry/audience", "telemetry/royalties", "library", "library/views", "library/track", "playlists", "playlists/{id}", "playlists/{id}/items", "queue", "face"}
+	look := []string{"config", "clocks", "mood", "singers", "queries", "rules", "telemetry/airings", "telemetry/tracks", "telemetry/audience", "telemetry/royalties", "library", "library/views", "library/track", "playlists", "playlists/{id}", "playlists/{id}/items", "queue", "face", "podcasts"}
 	air := []string{"skip", "play", "rotation/rebuild", "live/register", "live/remove", "live/vote", "live/start", "live/stop", "live/hand", "live/blacklist", "live/wrapup", "live/show", "live/show/end", "live/kick", "live/hold", "carts/fire", "carts/stop", "queue/edit", "queue/undo"}
 	inside := []string{
 		"GET " + station + "state", "GET " + station + "guard", "GET " + station + "alarms", "GET " + station + "live", "GET " + station + "live/sources/{id}/listen",
@@ -130,6 +130,7 @@ func writtenDown(method, path string) people.Right {
 		"GET " + station + "carts", "GET " + station + "requests", "GET /api/jobs", "GET /api/jobs/{id}",
 		"GET " + station + "library/export", "GET " + station + "library/deeds", "GET " + station + "library/peaks", "POST " + station + "library/audio/ticket",
 		"GET " + station + "config/history",
+		"GET " + station + "podcasts/{show}/episodes", "GET " + station + "podcasts/{show}/episodes/{id}", "GET " + station + "podcasts/{show}/offers",
 		"GET " + station + "playlists/deeds", "GET " + station + "playlists/{id}/export",
 		"GET " + station + "library/archived", "GET " + station + "library/quarantine", "GET " + station + "library/intake", "POST " + station + "library/intake/{id}/ticket",
 	}
@@ -171,6 +172,8 @@ func TestWhatRolesAreFor(t *testing.T) {
 		"POST /api/station/queue/edit":          {people.Owner, people.Programmer, people.Presenter},
 		"GET /api/station/chat/words":           {people.Owner, people.Programmer, people.Moderator},
 		"GET /api/social/posts?status=pending":  {people.Owner, people.Programmer, people.Moderator},
+		"GET /api/station/podcasts":             people.Roles(),
+		"PUT /api/station/podcasts/diwan":       {people.Owner, people.Programmer},
 		"POST /api/social/sync":                 {people.Owner, people.Programmer, people.Moderator},
 		"PUT /api/station/requests/open":        {people.Owner, people.Programmer, people.Moderator, people.Presenter},
 		"GET /api/station/config":               people.Roles(),

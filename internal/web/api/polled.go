@@ -74,13 +74,19 @@ func polledFor(fresh time.Duration, e endpoint, state func() any) endpoint {
 	}
 }
 
-// tagged is an endpoint whose answer has a tag, without a query: whoever has that of now gets
-// 304, and nothing is put together. tag must not be newer than what the endpoint then reads.
-func tagged(e endpoint, tag func(ctx context.Context) string) endpoint {
+// tagged is an endpoint whose answer has a tag, one for every query: whoever has that of now gets
+// 304, and nothing is put together. tag must not be newer than what the endpoint then reads; an
+// empty one is none.
+func tagged(e endpoint, tag func(ctx huma.Context) string) endpoint {
 	return func(s *Server, mux *http.ServeMux, api huma.API, op huma.Operation) {
 		gives(http.StatusNotModified)(&op)
 		op.Middlewares = append(slices.Clone(op.Middlewares), func(ctx huma.Context, next func(huma.Context)) {
-			a := answer{tag: `W/"` + tag(ctx.Context()) + `"`} // weak: it may be compressed
+			now := tag(ctx)
+			if now == "" {
+				next(ctx)
+				return
+			}
+			a := answer{tag: `W/"` + now + `"`} // weak: it may be compressed
 			ctx.SetHeader("ETag", a.tag)
 			if a.matches(ctx.Header("If-None-Match")) {
 				ctx.SetHeader("Cache-Control", "private, no-cache")

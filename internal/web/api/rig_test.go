@@ -35,6 +35,7 @@ import (
 	"github.com/athir-radio/athir/internal/onair/rotation"
 	"github.com/athir-radio/athir/internal/onair/scheduler"
 	"github.com/athir-radio/athir/internal/people"
+	"github.com/athir-radio/athir/internal/podcast"
 	"github.com/athir-radio/athir/internal/station"
 	"github.com/athir-radio/athir/internal/web/api"
 	"github.com/athir-radio/athir/test/contract"
@@ -71,6 +72,7 @@ type rig struct {
 	db         *store.DB
 	people     *people.People
 	shelf      *shelved
+	podcasts   *podcast.Podcasts
 	art        shownArt
 	arrivals   *intake.Intake
 	imports    string // folder
@@ -157,6 +159,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 	if r.people, err = people.Open(t.Context(), people.Options{Log: r.log, DB: r.db, Cost: people.Cost{Passes: 1, Memory: 1 << 10}}); err != nil {
 		t.Fatal(err)
 	}
+	onDemand := r.openPodcasts(t)
 	r.openChat(t)
 	r.openRequests(t)
 	r.live.wall = r.openCarts(t)
@@ -184,7 +187,7 @@ func makeRig(t *testing.T, change func(*api.Options)) *rig {
 			return telemetry.Count{Listeners: 4, Source: "athir", Parts: telemetry.Parts{HLS: 4, Stream: 2, Icecast: 1, Total: 7}}
 		},
 		Countries: func() census.State { return census.State{On: true, File: "c.mmdb", BuiltAt: time.UnixMilli(1000)} },
-		People:    r.people, Shelf: r.openShelf(t, r.files.Media), Art: &r.art, Imports: r.openImports(t),
+		People:    r.people, Shelf: r.openShelf(t, r.files.Media), Art: &r.art, Imports: r.openImports(t), Podcasts: onDemand,
 		Stream: r, Channels: besideMain{all}, Policy: r.policy, Desk: &r.desk, Queue: &r.desk, Votes: &r.votes, Push: r.push, Webhooks: r.hooks, Live: r.live.parts(),
 		Reactions: &r.reactions, Chat: r.chat, Requests: r.asked, Social: r.openSocial(t), Vibes: &r.vibes, Telemetry: &r.counts,
 		Jobs: r.board, Content: &r.made, Producer: &r.made,

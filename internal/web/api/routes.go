@@ -49,7 +49,7 @@ func (s *Server) routes() []route {
 		// Media sync: the token is in the query, and checked there
 		{get, "/api/sync/media", open, unmetered, "One media file, for the broadcast node; rel and token in the query", raw(s.syncMedia, syncFile, syncPath)},
 		{get, "/api/sync/m3u", open, unmetered, "The rotation file, for the broadcast node; token in the query", raw(s.syncM3U, syncFile)},
-	}, s.stationControl(), s.queueByHand(), s.liveControl(), s.cartWall(), s.faces(), s.livePublishers(), s.liveRecordings(), s.liveNode(), s.deadAir(), s.alarms(), s.webhooks(), s.subscriptions(), s.moderation(), s.chatting(), s.socialPlatform(), s.requesting(), s.heardByListeners(), s.sessions(), s.account(), s.people(), []route{
+	}, s.stationControl(), s.queueByHand(), s.liveControl(), s.cartWall(), s.faces(), s.livePublishers(), s.liveRecordings(), s.liveNode(), s.deadAir(), s.alarms(), s.webhooks(), s.subscriptions(), s.moderation(), s.chatting(), s.socialPlatform(), s.requesting(), s.heardByListeners(), s.podcastRows(), s.sessions(), s.account(), s.people(), []route{
 		// Telemetry and other routes
 		{get, "/api/status", open, reading, "Now playing, listeners, bandwidth", polled(typed(s.status), s.ofStation)},
 		{get, "/api/schedule", open, reading, "The full rotation with onAir and aired flags; why, with explain", polled(typed(s.schedule), s.ofAir)},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/athir-radio/athir/internal/kit/client"
 	"github.com/athir-radio/athir/internal/kit/resume"
 	"github.com/athir-radio/athir/internal/library/intake"
@@ -216,7 +218,9 @@ func (s *Server) arrivals(ctx context.Context, _ *struct{}) (*arrivalsAnswer, er
 }
 
 // arrivalsTag is the tag of the list: pages ask for it every second while files come.
-func (s *Server) arrivalsTag(ctx context.Context) string { return s.opt.Shelf.Intake.Version(ctx) }
+func (s *Server) arrivalsTag(ctx huma.Context) string {
+	return s.opt.Shelf.Intake.Version(ctx.Context())
+}
 
 // ArrivalID is the path of an uploaded file.
 type ArrivalID struct {

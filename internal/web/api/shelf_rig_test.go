@@ -306,6 +306,10 @@ func exampleFile(t *testing.T, name string) string {
 		if err := png.Encode(&data, image.NewGray(image.Rect(0, 0, 600, 300))); err != nil {
 			t.Fatal(err)
 		}
+	case "show.png":
+		if err := png.Encode(&data, image.NewGray(image.Rect(0, 0, 1500, 1400))); err != nil {
+			t.Fatal(err)
+		}
 	case exampleBackup:
 		return string(backup(t, importtest.NewAzura(20, 0), false))
 	case "list.m3u":
