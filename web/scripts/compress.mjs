@@ -35,7 +35,7 @@ for (const file of files) {
   sizes.set(`/${relative(dist, file)}`, gzip.length);
 }
 
-for (const page of ['index.html', 'chat.html', 'studio.html', 'golive.html', 'social.html', 'history.html', 'embed.html']) {
+for (const page of ['index.html', 'chat.html', 'studio.html', 'golive.html', 'social.html', 'history.html', 'podcasts.html', 'embed.html']) {
   const html = readFileSync(join(dist, page), 'utf8');
   const named = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map((m) => m[1]);
   const sum = (ending) => named.filter((f) => f.endsWith(ending)).reduce((n, f) => n + sizes.get(f), 0);

@@ -34,6 +34,15 @@ export function bitrate(bitsPerSecond: number, language: Language): string {
   }).format(n as number);
 }
 
+/** A size in the unit that fits: 64 GB. */
+export function sizeOf(bytes: number, language: Language): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+  let [n, at] = [bytes, 0];
+  for (; n >= 1000 && at < units.length - 1; at++) n /= 1000;
+  const options: Intl.NumberFormatOptions = { style: 'unit', unit: units[at] ?? 'byte', unitDisplay: 'short', maximumFractionDigits: n < 10 && at > 0 ? 1 : 0 };
+  return new Intl.NumberFormat(locale[language], options).format(n);
+}
+
 /** A share of a whole in percent; of a small one to a tenth. */
 export function percent(share: number, language: Language): string {
   const written = new Intl.NumberFormat(locale[language], { style: 'percent', maximumFractionDigits: Math.abs(share) < 0.1 ? 1 : 0 }).format(share);
@@ -46,11 +55,12 @@ export function brief(n: number, language: Language): string {
 }
 
 /** A day by its name: today, yesterday, or its date. */
-export function dayOf(moment: number, language: Language, words: { today: string; yesterday: string }): string {
-  const midnight = new Date().setHours(0, 0, 0, 0);
-  if (moment >= midnight) return words.today;
-  if (moment >= midnight - 86_400_000) return words.yesterday;
-  return new Intl.DateTimeFormat(locale[language], { weekday: 'long', day: 'numeric', month: 'long' }).format(moment);
+export function dayOf(moment: number, language: Language, words: { today: string; yesterday: string }, now = Date.now(), form: Intl.DateTimeFormatOptions = { weekday: 'long', day: 'numeric', month: 'long' }): string {
+  const midnight = new Date(now);
+  midnight.setHours(0, 0, 0, 0);
+  if (moment >= midnight.getTime()) return words.today;
+  if (moment >= midnight.setDate(midnight.getDate() - 1)) return words.yesterday; // a day is not 24 hours everywhere
+  return new Intl.DateTimeFormat(locale[language], form).format(moment);
 }
 
 /** A moment with its day and time. */

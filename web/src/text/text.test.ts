@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { directionOf, isolate, plain } from './bidi';
 import { clock, count, rounded, timeOfDay } from './format';
-import { bitrate, hours, percent, relative } from './measure';
+import { bitrate, dayOf, hours, percent, relative } from './measure';
 
 describe('text from outside', () => {
   it('has the direction of its first letter', () => {
@@ -58,4 +58,17 @@ describe('numbers and times', () => {
     expect(bitrate(256_000, 'en')).toBe('256 kb/s');
     expect(bitrate(34_100_000, 'en')).toBe('34 Mb/s');
   });
+});
+
+it('yesterday is the day before, were it of 25 hours', () => {
+  const words = { today: 'Today', yesterday: 'Yesterday' };
+  const was = process.env.TZ;
+  try {
+    process.env.TZ = 'Africa/Cairo';
+    const now = new Date(2026, 9, 30, 12).getTime(); // the clocks went back as the 29th ended
+    expect([dayOf(new Date(2026, 9, 29, 0, 15).getTime(), 'en', words, now), dayOf(new Date(2026, 9, 28, 23).getTime(), 'en', words, now)]).toEqual(['Yesterday', 'Wednesday 28 October']);
+  } finally {
+    if (was === undefined) delete process.env.TZ;
+    else process.env.TZ = was;
+  }
 });

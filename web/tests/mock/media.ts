@@ -3,11 +3,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A minute of sound as real ffmpeg makes it: HLS segments (AAC in fMP4) and one Ogg Vorbis stream. */
+/** A minute of sound as real ffmpeg makes it: HLS segments (AAC in fMP4), one Ogg Vorbis stream and one MP3. */
 export interface Media {
   init: Buffer;
   segments: { body: Buffer; seconds: number }[];
   ogg: Buffer;
+  /** Of one bit rate and without a header: as often as it is repeated, it is one sound. */
+  mp3: Buffer;
   seconds: number;
 }
 
@@ -24,12 +26,14 @@ export function makeMedia(): Media {
       ...['-hls_segment_type', 'fmp4', '-hls_segment_filename', 'seg%03d.mp4', 'list.m3u8'],
     );
     ffmpeg('-c:a', 'libvorbis', '-q:a', '3', '-f', 'ogg', 'stream.ogg');
+    ffmpeg('-ac', '1', '-ar', '22050', '-c:a', 'libmp3lame', '-b:a', '32k', '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'minute.mp3');
     const names = readdirSync(dir).filter((name) => name.startsWith('seg')).sort();
     const lengths = [...readFileSync(join(dir, 'list.m3u8'), 'utf8').matchAll(/#EXTINF:([\d.]+)/g)];
     return {
       init: readFileSync(join(dir, 'init.mp4')),
       segments: names.map((name, i) => ({ body: readFileSync(join(dir, name)), seconds: Number(lengths[i]?.[1]) })),
       ogg: readFileSync(join(dir, 'stream.ogg')),
+      mp3: readFileSync(join(dir, 'minute.mp3')),
       seconds,
     };
   } finally {

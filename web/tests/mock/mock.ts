@@ -18,6 +18,8 @@ import { Operator } from './operator';
 import { Past } from './past';
 import { People } from './people';
 import { Lists } from './playlists';
+import { Podcasts } from './podcasts';
+import { Podcasting } from './podcasting';
 import { Production } from './production';
 import { Asking } from './requests';
 import { Review } from './review';
@@ -84,9 +86,12 @@ export class Mock {
   readonly requests: Asking;
   /** What was on the air. */
   readonly past = new Past(() => statusOf(this.scene, Date.now(), this.control.live));
+  /** What can be heard on demand. */
+  readonly podcasts: Podcasts;
   readonly review: Review;
   readonly social: Social;
   readonly facing = new Facing(() => this.control.key);
+  readonly podcasting: Podcasting;
   /** From an order until it is on the air, ms; Infinity waits for hear(). */
   heardAfterMs = 300;
   /** What listeners sent to the post on the air, with their devices. */
@@ -113,6 +118,7 @@ export class Mock {
     };
     this.audience = new Audience(this.#server, status, () => upnextOf(this.scene), () => this.control.key, this.people.tickets);
     this.library = new Shelves(() => this.control.key, () => media.ogg);
+    this.podcasts = new Podcasts(media);
     this.intake = new Intake(this.library);
     this.lists = new Lists(this.library);
     this.imports = new Imports(this.production, this.library);
@@ -124,6 +130,7 @@ export class Mock {
       this.control.live = live;
       this.audience.tellStatus();
     });
+    this.podcasting = new Podcasting(() => this.control.key, () => media.ogg);
     this.carts = new Carts(() => this.control.key, () => this.live.active !== null && this.live.heard);
   }
 
@@ -172,12 +179,13 @@ export class Mock {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', 'http://mock');
     this.asked.push(url.pathname);
-    if (this.facing.file(url.pathname, response)) return;
+    if (this.facing.file(url.pathname, response) || this.podcasting.file(url, response)) return;
     if (url.pathname.startsWith('/api/')) return this.#api(request, url, response);
     const media = this.audience.media.get(url.pathname);
     if (media) return void response.writeHead(200, { 'content-type': media.type, 'cache-control': 'max-age=31536000, immutable' }).end(media.body);
     if (url.pathname.startsWith('/hls/main/')) return this.#hls(url, request, response);
     if (url.pathname === '/stream') return this.#stream(request, response);
+    if (this.podcasts.file(request, url, response)) return;
     const face = this.#faceFile(url.pathname);
     if (face) return void response.writeHead(200, { 'content-type': face.type }).end(face.body);
     this.#page(url.pathname, response);
@@ -190,15 +198,17 @@ export class Mock {
   }
 
   #page(path: string, response: ServerResponse): void {
-    const places: Record<string, string> = { '/': '/index.html', '/studio': '/studio.html', '/chat': '/chat.html', '/history': '/history.html', '/embed': '/embed.html' };
-    const name = /^\/track\/[a-z2-7]{16}$/.test(path) ? '/history.html' : (places[path] ?? path);
+    const places: Record<string, string> = { '/': '/index.html', '/studio': '/studio.html', '/chat': '/chat.html', '/history': '/history.html', '/podcasts': '/podcasts.html', '/embed': '/embed.html' };
+    const name = /^\/track\/[a-z2-7]{16}$/.test(path) ? '/history.html' : /^\/podcasts\/[^/.]+(\/[^/.]+)?$/.test(path) ? '/podcasts.html' : (places[path] ?? path);
     try {
       const body = readFileSync(dist + name);
       response.setHeader('content-security-policy', path === '/embed' ? policy.replace("frame-ancestors 'none'", 'frame-ancestors *') : policy);
       if (path === '/embed' || path === '/embed.js') response.setHeader('cross-origin-resource-policy', 'cross-origin');
       response.setHeader('x-content-type-options', 'nosniff');
       response.setHeader('content-type', types[extname(name)] ?? 'application/octet-stream');
-      response.end(this.face && name.endsWith('.html') ? withFace(body.toString(), this.face) : body);
+      if (!name.endsWith('.html')) return void response.end(body);
+      const html = ['/index.html', '/history.html', '/podcasts.html'].includes(name) ? this.podcasts.named(body.toString()) : body.toString();
+      response.end(this.face ? withFace(html, this.face) : html);
     } catch {
       response.writeHead(404).end();
     }
@@ -208,11 +218,11 @@ export class Mock {
     if (this.apiDown) return void response.destroy();
     if (this.scene.post && url.pathname === `/api/social/posts/${this.scene.post.id}/react`) return this.#heart(request, response);
     if (this.people.answer(request, url, response)) return;
-    if (this.facing.answer(request, url, response)) return;
+    if (this.facing.answer(request, url, response) || this.podcasting.answer(request, url, response)) return;
     const listener = !(request.headers.referer ?? '').includes('/studio') && !request.headers['x-station-key'] && !request.headers['x-admin-key']; // who moderates is on another page, or shows a key
     if (listener && this.social.answer(request, url, response)) return;
     if (this.intake.answer(request, url, response) || this.library.answer(request, url, response) || this.lists.answer(request, url, response) || this.imports.answer(request, url, response)) return;
-    if (this.past.answer(url, response)) return;
+    if (this.past.answer(url, response) || this.podcasts.answer(url, response)) return;
     if (this.requests.answer(request, url, response)) return;
     if (this.review.answer(request, url, response) || this.audience.answer(request, url, response) || this.live.answer(request, url, response) || this.carts.answer(request, url, response)) return;
     if (this.production.answer(request, url, response) || this.operator.answer(request, url, response)) return;
