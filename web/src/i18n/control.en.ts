@@ -1,6 +1,6 @@
 /** What the studio says about orders, the station key, the queue and its rules. */
 export const enControl = {
-  views: { air: 'Air', programme: 'Programme', library: 'Library', production: 'Production', live: 'Live', listeners: 'Listeners', requests: 'Requests', review: 'Posts', station: 'Station', log: 'Log', people: 'People', account: 'Your account', invited: 'Invitation' },
+  views: { air: 'Air', programme: 'Programme', library: 'Library', production: 'Production', live: 'Live', podcasts: 'Podcasts', listeners: 'Listeners', requests: 'Requests', review: 'Posts', station: 'Station', log: 'Log', people: 'People', account: 'Your account', invited: 'Invitation' },
   viewsLabel: 'Sections of the studio',
   dropHere: 'Drop the files here to upload them',
   dropBarred: 'Your role does not let you upload files.',

@@ -12,7 +12,7 @@ const role = {
 
 describe('the sections', () => {
   it('follow the rights', () => {
-    const looked = ['air', 'programme', 'library', 'production', 'live', 'listeners', 'requests'];
+    const looked = ['air', 'programme', 'library', 'production', 'live', 'podcasts', 'listeners', 'requests'];
     expect(sectionsOf(role.owner)).toEqual(views);
     expect(sectionsOf(role.programme)).toEqual([...looked, 'review', 'station', 'log']);
     expect(sectionsOf(role.moderator)).toEqual([...looked, 'review', 'station']);
@@ -28,8 +28,8 @@ describe('the sections', () => {
   it('are looked at only where nothing in them may be changed', () => {
     const only = (known: ReadonlySet<Right> | null) => sectionsOf(known).filter((view) => looksOnly(known, view));
     expect(only(role.viewer)).toEqual(sectionsOf(role.viewer));
-    expect(only(role.presenter)).toEqual(['programme', 'library', 'production', 'listeners', 'station']);
-    expect(only(role.moderator)).toEqual(['air', 'programme', 'library', 'production', 'live', 'station']);
+    expect(only(role.presenter)).toEqual(['programme', 'library', 'production', 'podcasts', 'listeners', 'station']);
+    expect(only(role.moderator)).toEqual(['air', 'programme', 'library', 'production', 'live', 'podcasts', 'station']);
     expect([only(role.programme), only(role.owner), only(null)]).toEqual([[], [], []]);
   });
 

@@ -30,17 +30,17 @@ export interface Session {
 }
 
 /** In the order of their tabs. */
-export const views = ['air', 'programme', 'library', 'production', 'live', 'listeners', 'requests', 'review', 'station', 'log', 'people'] as const;
+export const views = ['air', 'programme', 'library', 'production', 'live', 'podcasts', 'listeners', 'requests', 'review', 'station', 'log', 'people'] as const;
 export type View = (typeof views)[number] | 'account' | 'invited';
 
 /** What it takes to see a section. */
 const sees: Record<(typeof views)[number], Right> = {
-  air: 'look', programme: 'look', library: 'look', production: 'look', live: 'look', listeners: 'look', requests: 'inside', review: 'moderate', station: 'look', log: 'programme', people: 'own',
+  air: 'look', programme: 'look', library: 'look', production: 'look', live: 'look', podcasts: 'look', listeners: 'look', requests: 'inside', review: 'moderate', station: 'look', log: 'programme', people: 'own',
 };
 
 /** What it takes to change anything in a section: any of these. */
 const changes: Record<(typeof views)[number], readonly Right[]> = {
-  air: ['air'], programme: ['programme'], library: ['programme'], production: ['programme'], live: ['air', 'programme'], listeners: ['moderate', 'own'], requests: ['requests', 'air'], review: ['moderate'], station: ['programme'], log: ['programme'], people: ['own'],
+  air: ['air'], programme: ['programme'], library: ['programme'], production: ['programme'], live: ['air', 'programme'], podcasts: ['programme'], listeners: ['moderate', 'own'], requests: ['requests', 'air'], review: ['moderate'], station: ['programme'], log: ['programme'], people: ['own'],
 };
 
 /**

@@ -17,7 +17,7 @@ describe('an order of the log', () => {
   });
 
   it('has words in both languages for every name', () => {
-    const routes = ['POST /api/station/play', 'PUT /api/station/chat/words', 'POST /api/social/decide', 'POST /api/account/totp/remove', 'event start_stream', 'PUT /api/station/live/publishers/sara', 'POST /api/station/bulletin/preview/audio', 'PUT /api/station/import/file', 'DELETE /api/station/import/file/f1', 'POST /api/station/import/plan', 'POST /api/station/import/apply', 'PUT /api/station/face', 'PUT /api/station/face/logo', 'DELETE /api/station/face/icon'];
+    const routes = ['POST /api/station/play', 'PUT /api/station/chat/words', 'POST /api/social/decide', 'POST /api/account/totp/remove', 'event start_stream', 'PUT /api/station/live/publishers/sara', 'POST /api/station/bulletin/preview/audio', 'PUT /api/station/import/file', 'DELETE /api/station/import/file/f1', 'POST /api/station/import/plan', 'POST /api/station/import/apply', 'PUT /api/station/face', 'PUT /api/station/face/logo', 'DELETE /api/station/face/icon', 'POST /api/station/podcasts', 'PUT /api/station/podcasts/{show}', 'DELETE /api/station/podcasts/{show}', 'POST /api/station/podcasts/{show}/restore', 'PUT /api/station/podcasts/{show}/cover', 'DELETE /api/station/podcasts/{show}/cover', 'POST /api/station/podcasts/{show}/episodes', 'PUT /api/station/podcasts/{show}/episodes/{id}', 'DELETE /api/station/podcasts/{show}/episodes/{id}', 'POST /api/station/podcasts/{show}/episodes/{id}/restore', 'POST /api/station/podcasts/{show}/episodes/{id}/retry'];
     for (const name of routes.map(deedOf)) {
       expect(enPeople.log.deeds[name ?? ''], String(name)).toBeTruthy();
       expect(arPeople.log.deeds[name ?? ''], String(name)).toBeTruthy();
