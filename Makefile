@@ -17,7 +17,7 @@ WEBSOURCES := $(shell find web -name node_modules -prune -o -name test-results -
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run build pages deps deps-test prepare test test-loaded soak deb deb-test image bench faults lint lint-all fuzz fuzz-api mutate clean force
+.PHONY: help run build pages deps deps-test prepare test test-loaded soak first-hour deb deb-test image bench faults lint lint-all fuzz fuzz-api mutate clean force
 
 help: ## list what can be made
 	@echo "Athir: one internet radio station, end to end."
@@ -69,6 +69,10 @@ test-loaded: ## make test RUNS times (10) beside four busy loops; prints a table
 
 soak: ## long, statistical and load-dependent tests: before a release and nightly (hours)
 	@scripts/soak.sh
+
+first-hour: $(BUILT) ## an operator's first hour in the browser, by keyboard; prints steps and seconds (a quarter of an hour)
+	@scripts/deps.sh soak
+	@$(GO) test -tags soak -run '^TestSoakAnOperatorsFirstHour$$' -v -count=1 -timeout 1h ./test/e2e
 
 # Both architectures, into bin/deb. See docs/install.md.
 deb: $(BUILT) ## build the Debian packages of the station

@@ -259,6 +259,44 @@ test('a track is edited in its drawer: what the file says, back to it, faults by
   await expect(panel.getByLabel('Title', { exact: true })).toHaveValue('نهر بطيء');
 });
 
+test('a track that its mended tags take out of the search leaves the focus at the search', async ({ page, mock }) => {
+  mock.library.track('english/Slow_River.mp3')!.note.title = 'Wrongly written';
+  await begin(page, mock);
+  await search(page).fill('wrongly');
+  await expect(rows(page)).toHaveCount(1);
+  await page.getByRole('grid').focus();
+  await page.keyboard.press('Enter');
+  await drawer(page).getByLabel('Title', { exact: true }).fill('Corniche');
+  await drawer(page).getByRole('button', { name: 'Save' }).press('Enter');
+  await expectNews(page, 'One track was changed.');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('heading', { name: 'Nothing matches' })).toBeVisible();
+  await expect(search(page)).toBeFocused();
+});
+
+test('a drawer keeps the focus after its changes are saved, taken back and dropped, and Escape leaves it for the list', async ({ page, mock }) => {
+  await begin(page, mock);
+  await search(page).fill('slow_river.mp3');
+  await expect(rows(page)).toHaveCount(1);
+  await grid(page).focus();
+  await page.keyboard.press('Enter');
+  const panel = drawer(page);
+  const heading = panel.getByRole('heading', { level: 2 });
+  await panel.getByLabel('Title', { exact: true }).fill('Corniche');
+  await panel.getByRole('button', { name: 'Save' }).press('Enter');
+  await expectNews(page, 'One track was changed.');
+  await expect(heading).toBeFocused();
+  await panel.locator('.foot').getByRole('button', { name: /Undo/ }).press('Enter');
+  await expect(panel.getByLabel('Title', { exact: true })).toHaveValue('Slow River');
+  await expect(heading).toBeFocused();
+  await panel.getByLabel('Title', { exact: true }).fill('Corniche');
+  await panel.locator('.foot').getByRole('button', { name: 'Discard' }).press('Enter');
+  await expect(heading).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(panel).toHaveCount(0);
+  await expect(grid(page)).toBeFocused();
+});
+
 test('what reports name a recording by is said in the drawer', async ({ page, mock }) => {
   await begin(page, mock, 'en', `/studio#/library/track/${encodeURIComponent('english/Slow_River.mp3')}`);
   const panel = drawer(page);
@@ -492,10 +530,11 @@ test('who may not change the programme sees everything, changes nothing and is t
 
 test('without a key the library is locked, and the key opens it', async ({ page, mock }) => {
   await open(page, '/studio#/library', 'en');
-  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.getByRole('button', { name: 'Open', exact: true }).press('Enter');
   await page.getByLabel('Station key').fill(mock.control.key);
   await page.getByLabel('Station key').press('Enter');
   await expect(rows(page).first()).toBeVisible();
+  await expect(page.getByRole('main')).toBeFocused(); // what was pressed is gone
 });
 
 test('coming back from another section finds the list where it was', async ({ page, mock }) => {

@@ -194,8 +194,8 @@ test('an invitation leads from its link to the studio, and its token leaves the 
   await expect(page.getByRole('alert')).toContainText('This password is too easy to guess.');
   await page.getByLabel('Show the password').check();
   await password.fill('نهر طويل وقارب صغير');
-  await page.getByRole('button', { name: 'Set the password and log in' }).click();
-  await expect(page.getByRole('heading', { name: 'You are logged in' })).toBeVisible();
+  await page.getByRole('button', { name: 'Set the password and log in' }).press('Enter');
+  await expect(page.getByRole('heading', { name: 'You are logged in' })).toBeFocused(); // the form is gone
   await expect(page.getByRole('region', { name: 'Second factor' })).toBeVisible();
   await page.getByRole('link', { name: 'To the studio' }).click();
   await expect(footer(page)).toContainText('Adam');
@@ -294,18 +294,18 @@ test('a station without a key says that users restrict nobody, and what people a
   await expect(page.getByRole('radio', { name: 'Owner' })).toBeChecked(); // the first is one
 });
 
-const looked = ['Air', 'Programme', 'Library', 'Production', 'Live', 'Listeners', 'Requests'];
+const looked = ['Air', 'Programme', 'Library', 'Production', 'Live', 'Podcasts', 'Listeners', 'Requests'];
 const sections: Record<Role, string[]> = {
   owner: [...looked, 'Posts', 'Station', 'Log', 'People'], programme: [...looked, 'Posts', 'Station', 'Log'], moderator: [...looked, 'Posts', 'Station'], presenter: [...looked, 'Station'], viewer: [...looked, 'Station'],
 };
 const barred: Record<Role, string[]> = {
-  owner: [], programme: [], moderator: ['air', 'programme', 'library', 'production', 'live', 'station'], presenter: ['programme', 'library', 'production', 'listeners', 'station'], viewer: ['air', 'programme', 'library', 'production', 'live', 'listeners', 'requests', 'station'],
+  owner: [], programme: [], moderator: ['air', 'programme', 'library', 'production', 'live', 'podcasts', 'station'], presenter: ['programme', 'library', 'production', 'podcasts', 'listeners', 'station'], viewer: ['air', 'programme', 'library', 'production', 'live', 'podcasts', 'listeners', 'requests', 'station'],
 };
 for (const role of Object.keys(sections) as Role[]) {
   test(`the ${role} sees their sections, and where they only look that is said`, async ({ page, mock }) => {
     await as(page, mock, role);
     await expect(tabs(page)).toHaveText(sections[role].map((name) => new RegExp(`^${name}`)));
-    for (const view of ['air', 'programme', 'library', 'production', 'live', 'listeners', 'requests', 'station']) {
+    for (const view of ['air', 'programme', 'library', 'production', 'live', 'podcasts', 'listeners', 'requests', 'station']) {
       await page.goto(`/studio#/${view}`);
       await expect(page.locator('header nav [aria-current=page]')).toHaveAttribute('href', `#/${view}`);
       await expect(page.getByRole('note').filter({ hasText: 'change nothing in it' })).toHaveCount(barred[role].includes(view) ? 1 : 0);
@@ -364,7 +364,7 @@ test('a studio that nobody may look at asks at once', async ({ page, mock }) => 
   await expect(page.getByText('This studio opens to those who log in.')).toBeVisible();
   await page.getByRole('main').getByRole('button', { name: 'Log in' }).click();
   await give(page, 'sara', 'sara-password-1');
-  await expect(tabs(page)).toHaveCount(8);
+  await expect(tabs(page)).toHaveCount(9);
 });
 
 test('one’s own account: password, second factor with its codes, keys and logins', async ({ page, mock }) => {

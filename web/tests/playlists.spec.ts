@@ -64,6 +64,7 @@ test('by the keyboard alone a playlist is made, filled, put in order and undone'
   await page.keyboard.press('Enter');
   await expectNews(page, '3 songs were added.');
   await expect(items(page)).toHaveCount(3);
+  await expect(page.locator(':focus')).toHaveCount(1); // the grid or what adds: the dialog is gone
   const before = await shownPaths(page);
 
   // Held keys are one move, and one change to undo.
@@ -99,6 +100,7 @@ test('how and when it plays is drawn as it is set, across midnight too, and save
   await expect(page.getByText(/Sat: .00:00–01:00/)).toBeAttached();
   await page.getByRole('button', { name: 'Add a time' }).click();
   const second = page.locator('[data-window="1"]');
+  await expect(second.getByRole('button', { name: 'Sat' })).toBeFocused(); // not what takes it away again
   await second.getByRole('button', { name: 'Fri' }).click();
   await second.getByRole('button', { name: 'Mon' }).click(); // out of every day
   await second.getByLabel('Hours').selectOption('A daypart');

@@ -24,6 +24,7 @@ test('the programme opens with the key, and stays shut with words without it', a
   await page.getByLabel('Station key').fill(mock.control.key);
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: 'Dayparts' })).toBeVisible();
+  await expect(page.getByRole('main')).toBeFocused(); // the button that asked is gone
   await expect(page).toHaveTitle(/^Programme/);
 });
 
@@ -204,6 +205,28 @@ test('a change that takes dayparts away names them, and is applied only when ask
   await field(page, 'DAYPARTS[0].name').getByRole('textbox').fill('فجر');
   await bar(page).getByRole('button', { name: 'Apply' }).click();
   await expect.poll(() => mock.control.config.DAYPARTS?.[0]?.name).toBe('فجر');
+});
+
+test('who works by the keyboard keeps a place among the dayparts and in the bar', async ({ page, mock }) => {
+  mock.control.config.DAYPARTS = null;
+  await openProgramme(page, mock);
+  const add = page.getByRole('button', { name: 'Add a daypart' });
+  await page.getByRole('button', { name: 'Use no dayparts' }).press('Enter');
+  await expect(add).toBeFocused(); // the button that was pressed is gone
+  await page.keyboard.press('Enter');
+  await expect(field(page, 'DAYPARTS[0].name').getByRole('textbox')).toBeFocused();
+  await page.keyboard.type('Breakfast');
+  await page.getByRole('button', { name: 'Remove: Breakfast' }).press('Enter');
+  await expect(add).toBeFocused();
+  await page.keyboard.press('Enter');
+  await bar(page).getByRole('button', { name: 'Apply' }).press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply anyway' }).press('Enter');
+  await expect.poll(() => mock.control.config.DAYPARTS?.length).toBe(1);
+  await expect(bar(page)).toBeFocused();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter'); // the first in it takes the change back
+  await expectNews(page, 'The change was undone.');
+  await expect(bar(page)).toBeFocused();
 });
 
 test('going back to defaults asks first', async ({ page, mock }) => {
