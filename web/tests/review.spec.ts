@@ -62,7 +62,7 @@ test('a moderator comes in with their own key, and sees nothing of the stationâ€
   await page.reload();
   await expect(hand(page)).toContainText('Slow River');
   await page.getByRole('button', { name: 'Forget the key' }).click();
-  await expect(page.getByRole('navigation').getByRole('link')).toHaveCount(10);
+  await expect(page.getByRole('navigation').getByRole('link')).toHaveCount(11);
 });
 
 test('the operator has it as one more section, with the number that waits', async ({ page, mock }) => {
