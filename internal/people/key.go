@@ -49,7 +49,7 @@ func (p *People) AddKey(ctx context.Context, o Key) (Key, error) {
 	case !u.Role.Rights().Has(k.Role.Rights()):
 		return Key{}, station.Wrong("role", fmt.Sprintf("a key of a %s cannot have the rights of a %s", u.Role, k.Role), "لا يُمنح المفتاح أكثر مما لصاحبه")
 	case k.Name == "" || utf8.RuneCountInString(k.Name) > longestName:
-		return Key{}, station.Wrong("name", fmt.Sprintf("says what the key is for, in 1 to %d characters", longestName), "اكتب لأي شيء هذا المفتاح")
+		return Key{}, station.Wrong("name", fmt.Sprintf("says what the key is for, in 1 to %d characters", longestName), "اكتب الغرض من هذا المفتاح")
 	case k.Until != 0 && k.Until <= k.CreatedAt:
 		return Key{}, station.Wrong("until", "is in the past", "تاريخ الانتهاء مضى")
 	}

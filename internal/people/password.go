@@ -127,7 +127,7 @@ func (u User) checkPassword(password string) error {
 		left = strings.TrimFunc(left, func(r rune) bool { return !unicode.IsLetter(r) })
 	}
 	if utf8.RuneCountInString(left) < 6 || repeats(bare) {
-		return station.Wrong("password", "is one of the first that are tried: some words in a row that belong to nobody else are better", "كلمة المرور هذه من أول ما يُجرَّب، اختر كلمات متتالية لا يستعملها غيرك")
+		return station.Wrong("password", "is one of the first that are tried: some words in a row that belong to nobody else are better", "كلمة المرور هذه من أول ما يُجرَّب، اختر كلمات متتالية لا يستخدمها غيرك")
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (r Role) Words() (en, ar string) {
 	case Moderator:
 		return "moderator", "المشرف"
 	case Presenter:
-		return "presenter", "المذيع"
+		return "presenter", "المقدّم"
 	}
 	return "viewer", "المشاهد"
 }

@@ -200,7 +200,7 @@ func (d *dump) left() (out []model.Left) {
 		{"station_remotes", "relays", model.Note{En: "Set the relays up again with this station's stream.", Ar: "أعد ضبطها على بث هذه المحطة."}},
 		{"station_hls_streams", "hls", model.Note{En: "HLS is always there, and needs no setting up.", Ar: "بث HLS متاح دائمًا دون إعداد."}},
 		{"station_requests", "requests", model.Note{En: "Open requests stay there: they were made of the other station's programme.", Ar: "تبقى الطلبات المعلّقة هناك، فهي من برنامج المحطة الأخرى."}},
-		{"song_history", "history", model.Note{En: "What aired before the move stays where it was.", Ar: "سجل ما بُث قبل الانتقال يبقى في مكانه."}},
+		{"song_history", "history", model.Note{En: "What aired before the move stays where it was.", Ar: "سجلّ ما بُث قبل الانتقال يبقى في مكانه."}},
 		{"listener", "listeners", model.Note{En: "Data of listeners does not come over: their addresses are personal.", Ar: "لا تُنقل بيانات المستمعين لأن عناوينهم بيانات شخصية."}},
 		{"podcast", "podcasts", model.Note{En: "There are no podcasts here.", Ar: "لا يوجد بودكاست هنا."}},
 		{"sftp_user", "sftp", model.Note{En: "Files are uploaded in the studio.", Ar: "تُرفع الملفات من الاستوديو."}},

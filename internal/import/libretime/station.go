@@ -213,7 +213,7 @@ func (r *reading) counts() {
 	r.leave("schedule", n("cc_schedule"), note("What was laid out by hand does not come over; the rotation and the playlists plan what airs.", "ما رُتّب يدويًا في الجدول لا يُنقل، فما يُذاع هنا يحدّده البرنامج وقوائم التشغيل."))
 	r.leave("rebroadcasts", n("cc_show_rebroadcast"), note("Give the playlist another time instead.", "أضف موعدًا آخر إلى قائمة التشغيل بدلًا منها."))
 	r.leave("podcasts", n("podcast"), note("Podcasts do not come over; their episodes that are in the media folder do.", "البودكاست لا يُنقل، أما حلقاته الموجودة في مجلد الوسائط فتُنقل."))
-	r.leave("history", n("cc_playout_history"), note("What has aired stays in LibreTime.", "سجل ما بُث يبقى في LibreTime."))
+	r.leave("history", n("cc_playout_history"), note("What has aired stays in LibreTime.", "سجلّ ما بُث يبقى في LibreTime."))
 	r.leave("listeners", n("cc_listener_count"), note("Figures of listeners stay in LibreTime.", "أرقام المستمعين تبقى في LibreTime."))
 	recorded := 0
 	for d := range r.db.each("cc_show_days") {

@@ -245,7 +245,7 @@ func (w *page) window(v rotation.Window) string {
 }
 
 func dayNames() map[rotation.Weekday]string {
-	return map[rotation.Weekday]string{0: "الأحد", 1: "الإثنين", 2: "الثلاثاء", 3: "الأربعاء", 4: "الخميس", 5: "الجمعة", 6: "السبت"}
+	return map[rotation.Weekday]string{0: "الأحد", 1: "الاثنين", 2: "الثلاثاء", 3: "الأربعاء", 4: "الخميس", 5: "الجمعة", 6: "السبت"}
 }
 
 func (w *page) others(p *Plan) {
@@ -288,9 +288,9 @@ func (w *page) others(p *Plan) {
 // kind is what a kind of thing is called.
 func (w *page) kind(kind string) string {
 	ar := map[string]string{
-		"mounts": "نقاط البث", "relays": "إعادة البث", "hls": "بث HLS", "requests": "الطلبات", "history": "سجل البث", "listeners": "المستمعون", "podcasts": "البودكاست",
+		"mounts": "نقاط البث", "relays": "إعادة البث", "hls": "بث HLS", "requests": "الطلبات", "history": "سجلّ البث", "listeners": "المستمعون", "podcasts": "البودكاست",
 		"sftp": "حسابات SFTP", "users": "المستخدمون", "fields": "الحقول المخصصة", "recordings": "التسجيلات", "streamers": "المقدّمون", "webhooks": "الإخطارات الآلية",
-		"shows": "البرامج", "logs": "السجلات", "past shows": "برامج انتهت", "schedule": "الجدول المرتّب يدويًا", "rebroadcasts": "الإعادات", "source logins": "بيانات دخول البرامج",
+		"shows": "البرامج", "logs": "السجلّات", "past shows": "برامج انتهت", "schedule": "الجدول المرتّب يدويًا", "rebroadcasts": "الإعادات", "source logins": "بيانات دخول البرامج",
 		"webstreams": "روابط البث", "pending files": "ملفات لم يكتمل استيرادها هناك", "unusable files": "ملفات بمسارات غير صالحة",
 	}
 	if w.lang == "ar" && ar[kind] != "" {

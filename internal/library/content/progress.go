@@ -35,7 +35,7 @@ func (s Step) Arabic() string { return s.names()[1] }
 func (s Step) names() [2]string {
 	switch s {
 	case StepRecover:
-		return [2]string{"settling earlier work", "تسوية ما انقطع"}
+		return [2]string{"settling earlier work", "إكمال ما انقطع"}
 	case StepInbox:
 		return [2]string{"the inbox", "صندوق الوارد"}
 	case StepSongs:
@@ -47,11 +47,11 @@ func (s Step) names() [2]string {
 	case StepRetire:
 		return [2]string{"archiving old material", "أرشفة القديم"}
 	case StepRestore:
-		return [2]string{"restoring from the archive", "استعادة من الأرشيف"}
+		return [2]string{"restoring from the archive", "استرجاع من الأرشيف"}
 	case StepScan:
-		return [2]string{"registering the library", "تسجيل المكتبة"}
+		return [2]string{"registering the library", "فحص المكتبة"}
 	case StepRebuild:
-		return [2]string{"rebuilding the rotation", "إعادة بناء البث"}
+		return [2]string{"rebuilding the rotation", "إعادة بناء قائمة البث"}
 	case StepExpire:
 		return [2]string{"clearing the archive", "تنظيف الأرشيف"}
 	case StepFetch:

@@ -97,7 +97,7 @@ func sentence(code Code) Words {
 		OddRate:     {"Its sample rate is one that nothing plays. Convert it to 44.1 or 48 kHz.", "لا يمكن تشغيل هذا الملف بمعدل عيّناته. حوّله إلى 44.1 أو 48 كيلوهرتز."},
 		TooShort:    {"It is too short to be heard.", "هذا الملف أقصر من أن يُسمع."},
 		TooLong:     {"It is too long for its category.", "هذا الملف أطول من المسموح في تصنيفه."},
-		Unreadable:  {"The station's disk could not read this file. Look at the disk, then try again.", "تعذرت قراءة هذا الملف من قرص المحطة. افحص القرص ثم أعد المحاولة."},
+		Unreadable:  {"The station's disk could not read this file. Look at the disk, then try again.", "تعذّرت قراءة هذا الملف من قرص المحطة. افحص القرص ثم أعد المحاولة."},
 		Gone:        {"The file is no longer among the uploads. Send it again.", "لم يعد الملف موجودًا بين الملفات المرفوعة. أرسله مرة أخرى."},
 		NoCategory:  {"There is no such category.", "لا يوجد تصنيف بهذا الاسم."},
 		NoRoom:      {"The station's disk is nearly full. Free some space or archive files, then it goes on.", "قرص المحطة ممتلئ تقريبًا. أفرِغ بعض المساحة أو أرشِف بعض الملفات، وستُستكمل العملية تلقائيًا."},
@@ -109,8 +109,8 @@ func sentence(code Code) Words {
 		OnAir:       {"The track is on the air or about to be. It is done right afterwards.", "المقطع على الهواء أو على وشك البث. سيُنفَّذ ذلك بعد انتهائه مباشرة."},
 		Linked:      {"The track's file is a link, or lies behind one, and cannot leave its folder. Change it where it lies.", "ملف المقطع رابط أو يقع خلف رابط، ولا يمكن نقله من مجلده. غيّره في مكانه."},
 		Outlived:    {"Another file has been put in its place since. Take that one back first.", "حلّ محله ملف آخر بعد ذلك. تراجع عن ذلك الملف أولًا."},
-		NotReplaced: {"The track could not be replaced and is where it was. Try again.", "تعذر استبدال المقطع وبقي في مكانه. أعد المحاولة."},
-		NotBack:     {"The track could not be replaced and is in the archive for now. The station goes on trying to put a file in its place.", "تعذر استبدال المقطع، وهو الآن في الأرشيف. تواصل المحطة محاولة وضع ملف مكانه."},
+		NotReplaced: {"The track could not be replaced and is where it was. Try again.", "تعذّر استبدال المقطع وبقي في مكانه. أعد المحاولة."},
+		NotBack:     {"The track could not be replaced and is in the archive for now. The station goes on trying to put a file in its place.", "تعذّر استبدال المقطع، وهو الآن في الأرشيف. تواصل المحطة محاولة وضع ملف مكانه."},
 	}[code]
 	if !known {
 		return Words{"Something went wrong on the station's side. Try again.", "حدث خطأ في المحطة. أعد المحاولة."}

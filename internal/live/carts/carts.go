@@ -104,7 +104,7 @@ func (c *Carts) Set(ctx context.Context, version int64, pages []Page) error {
 			if f, there := c.opt.Find(cart.File); there && f.DurationMS > LongestMS {
 				return station.Wrong(fmt.Sprintf("pages[%d].carts[%d].file", i, j),
 					fmt.Sprintf("is %d s long, and a cart has at most %d s: cut it, or queue it as a song", f.DurationMS/1000, live.LongestCartMS/1000),
-					fmt.Sprintf("طول الملف %d ثانية، والحد الأقصى للزر %d ثانية: قصّه أو أضفه إلى الطابور", f.DurationMS/1000, live.LongestCartMS/1000))
+					fmt.Sprintf("طول الملف %d ثانية، والحد الأقصى للزر %d ثانية: قصّه أو أضفه إلى قائمة البث", f.DurationMS/1000, live.LongestCartMS/1000))
 			}
 		}
 	}

@@ -88,7 +88,7 @@ func clean(pages []Page) ([]Page, error) {
 				return nil, station.Wrong(at+"carts", fmt.Sprintf("slot %d is there twice", c.Slot), "زران في المكان نفسه")
 			}
 			if c.Key != "" && keys[c.Key] {
-				return nil, station.Wrong(at+"carts", fmt.Sprintf("key %s is there twice: choose another for one of them", c.Key), fmt.Sprintf("المفتاح %s مستعمل مرتين في الصفحة: اختر غيره لأحدهما", c.Key))
+				return nil, station.Wrong(at+"carts", fmt.Sprintf("key %s is there twice: choose another for one of them", c.Key), fmt.Sprintf("المفتاح %s مستخدم مرتين في الصفحة: اختر غيره لأحدهما", c.Key))
 			}
 			keys[c.Key] = true
 			if err := c.clean(fmt.Sprintf("%scarts[%d].", at, j)); err != nil {
@@ -99,7 +99,7 @@ func clean(pages []Page) ([]Page, error) {
 		out[i] = p
 	}
 	if files > mostFiles {
-		return nil, station.Wrong("pages", fmt.Sprintf("name files of %d bytes in all, %d at most: use shorter paths", files, mostFiles), "مسارات الملفات طويلة جدًا: استعمل أقصر منها")
+		return nil, station.Wrong("pages", fmt.Sprintf("name files of %d bytes in all, %d at most: use shorter paths", files, mostFiles), "مسارات الملفات طويلة جدًا: استخدم أقصر منها")
 	}
 	return out, nil
 }

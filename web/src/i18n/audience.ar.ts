@@ -25,7 +25,7 @@ export const arAudience: AudienceWords = {
   vibe: {
     title: 'ما مزاجك الآن؟',
     say: 'صوت واحد لكل مستمع، ويمكنك تغييره.',
-    names: { chill: 'هدوء', romantic: 'رومانسي', tarab: 'طرب', party: 'احتفال', energy: 'حماس', focus: 'تركيز' },
+    names: { chill: 'هدوء', romantic: 'رومانسية', tarab: 'طرب', party: 'احتفال', energy: 'حماس', focus: 'تركيز' },
     share: (name, count) => `${name}، ${count}`,
   },
   comments: {
@@ -45,7 +45,7 @@ export const arAudience: AudienceWords = {
     refused: 'لم يُرسل',
     again: 'أعد الإرسال',
     drop: 'تجاهل',
-    goes: { line: 'يُرسل عند عودة الاتصال.', station: 'يُرسل حين تجيب المحطة من جديد.' },
+    goes: { line: 'يُرسل عند عودة الاتصال.', station: 'يُرسل حين تستجيب المحطة من جديد.' },
     full: 'هناك الكثير في انتظار الإرسال. انتظر حتى يُرسل.',
   },
   problem: {

@@ -239,7 +239,7 @@ export const arBroadcast: BroadcastWords = {
     port: 'المنفذ',
     mount: 'نقطة البث',
     user: 'المستخدم',
-    password: 'كلمة السر',
+    password: 'كلمة المرور',
     rtmp: 'خادم RTMP',
     streamKey: 'مفتاح البث',
   },

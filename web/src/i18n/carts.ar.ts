@@ -72,7 +72,7 @@ export const arCarts: CartWords = {
     colour: 'اللون',
     key: 'المفتاح',
     noKey: 'بلا مفتاح',
-    keyTaken: (name) => `يستعمله ${name}`,
+    keyTaken: (name) => `يستخدمه ${name}`,
     gain: 'مستوى الصوت',
     loop: 'التكرار حتى الإيقاف',
     place: 'المكان',

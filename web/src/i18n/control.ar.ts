@@ -2,7 +2,7 @@ import type { ControlWords } from './control.en';
 
 /** What the studio says about orders, the station key, the queue and its rules, in Arabic. */
 export const arControl: ControlWords = {
-  views: { air: 'على الهواء', programme: 'البرنامج', library: 'المكتبة', production: 'الإنتاج', live: 'مباشر', listeners: 'المستمعون', requests: 'الطلبات', review: 'المشاركات', station: 'المحطة', log: 'السجلّ', people: 'المستخدمون', account: 'حسابك', invited: 'الدعوة' },
+  views: { air: 'على الهواء', programme: 'البرنامج', library: 'المكتبة', production: 'الإنتاج', live: 'مباشر', podcasts: 'البودكاست', listeners: 'المستمعون', requests: 'الطلبات', review: 'المشاركات', station: 'المحطة', log: 'السجلّ', people: 'المستخدمون', account: 'حسابك', invited: 'الدعوة' },
   viewsLabel: 'أقسام الاستوديو',
   dropHere: 'أفلت الملفات هنا لرفعها',
   dropBarred: 'دورك لا يتيح رفع الملفات.',
@@ -71,7 +71,7 @@ export const arControl: ControlWords = {
     },
   },
   who: {
-    roles: { owner: 'المالك', programme: 'مدير البرامج', moderator: 'المشرف', presenter: 'المذيع', viewer: 'المشاهد' },
+    roles: { owner: 'المالك', programme: 'مدير البرامج', moderator: 'المشرف', presenter: 'المقدّم', viewer: 'المشاهد' },
     logIn: 'تسجيل الدخول',
     logOut: 'تسجيل الخروج',
     outFailed: 'لم يتم تسجيل الخروج: المحطة لا تستجيب.',
@@ -111,7 +111,7 @@ export const arControl: ControlWords = {
     whyOf: (title) => `لماذا ${title}؟`,
     chosen: 'سبب الاختيار',
     wanted: 'كان الدور على',
-    considered: 'عدد المرشّح',
+    considered: 'المقاطع المرشّحة',
     passedOver: 'تم تخطّيه',
     example: 'مثل',
     nothingPassed: 'لم يُتخطَّ شيء.',

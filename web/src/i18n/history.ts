@@ -4,6 +4,7 @@ import type { Forms } from './choose';
 /** What the page of what aired says, and that of one track. */
 export interface HistoryWords {
   title: string;
+  podcasts: string;
   say: string;
   search: string;
   searchHint: string;
@@ -59,9 +60,10 @@ export interface HistoryWords {
 
 const en: HistoryWords = {
   title: 'What was that song?',
+  podcasts: 'Podcasts',
   say: 'Everything that was on the air in the last seven days, by the station’s clock.',
   search: 'Song or singer',
-  searchHint: 'In Arabic or Latin letters',
+  searchHint: 'Arabic or Latin letters',
   found: { zero: 'Nothing found', one: 'Found once', two: 'Found twice', few: 'Found # times', many: 'Found # times', other: 'Found # times' },
   noMatch: 'Nothing by that name was on the air in the last seven days.',
   clear: 'Clear the search',
@@ -114,6 +116,7 @@ const en: HistoryWords = {
 
 const ar: HistoryWords = {
   title: 'ما اسم تلك الأغنية؟',
+  podcasts: 'البودكاست',
   say: 'كل ما أُذيع في الأيام السبعة الماضية، بتوقيت المحطة.',
   search: 'الأغنية أو المغني',
   searchHint: 'بحروف عربية أو لاتينية',

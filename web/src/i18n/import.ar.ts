@@ -145,8 +145,8 @@ export const arImport: ImportWords = {
     close: 'استيراد آخر',
   },
   kinds: {
-    mounts: 'نقاط البث', relays: 'إعادة البث', hls: 'بث HLS', requests: 'الطلبات', history: 'سجل البث', listeners: 'المستمعون', podcasts: 'البودكاست', sftp: 'حسابات SFTP', users: 'المستخدمون', fields: 'الحقول المخصصة',
-    recordings: 'التسجيلات', streamers: 'المقدّمون', webhooks: 'الإخطارات الآلية', shows: 'البرامج', logs: 'السجلات', 'past shows': 'برامج انتهت', schedule: 'الجدول المرتّب يدويًا', rebroadcasts: 'الإعادات',
+    mounts: 'نقاط البث', relays: 'إعادة البث', hls: 'بث HLS', requests: 'الطلبات', history: 'سجلّ البث', listeners: 'المستمعون', podcasts: 'البودكاست', sftp: 'حسابات SFTP', users: 'المستخدمون', fields: 'الحقول المخصصة',
+    recordings: 'التسجيلات', streamers: 'المقدّمون', webhooks: 'الإخطارات الآلية', shows: 'البرامج', logs: 'السجلّات', 'past shows': 'برامج انتهت', schedule: 'الجدول المرتّب يدويًا', rebroadcasts: 'الإعادات',
     'source logins': 'بيانات دخول البرامج', webstreams: 'روابط البث', 'pending files': 'ملفات لم يكتمل استيرادها هناك', 'unusable files': 'ملفات بمسارات غير صالحة',
   },
 };

@@ -9,7 +9,7 @@ export const arLibrary: LibraryWords = {
   files: { zero: 'لا ملفات', one: 'ملف واحد', two: 'ملفان', few: '# ملفات', many: '# ملفًا', other: '# ملف' },
   matching: (tracks, all) => `النتائج: ${tracks} من ${all}`,
   upload: 'رفع ملفات',
-  search: 'بحث في العناوين والفنانين والألبومات والمجلدات',
+  search: 'بحث بالعنوان أو الفنان أو المجلد',
   searchFiles: 'بحث في هذه الملفات',
   none: 'المكتبة فارغة',
   noneSay: 'أفلت ملفات صوتية أو مجلدًا في أي مكان من الاستوديو، أو اضغط «رفع ملفات».',

@@ -9,7 +9,7 @@ export const enLibrary = {
   files: { zero: 'no files', one: 'one file', two: 'two files', few: '# files', many: '# files', other: '# files' },
   matching: (tracks: string, all: string) => `${tracks} of ${all} match`,
   upload: 'Upload',
-  search: 'Search titles, artists, albums, spellings, folders',
+  search: 'Search titles, artists, folders',
   searchFiles: 'Search these files',
   none: 'The library is empty',
   noneSay: 'Drop sound files or a folder anywhere in the studio, or press Upload.',

@@ -32,6 +32,7 @@ export interface ListenWords {
   share: { title: string; short: string; song: (name: string) => string; copied: string; copy: string };
   cast: { title: string; short: string; on: string; stop: string; failed: string };
   history: string;
+  podcasts: string;
   about: { title: string; links: string; contact: string; email: string; phone: string; whatsapp: string; credit: string };
   install: { title: string; say: string; yes: string; no: string; ios: string };
 }
@@ -70,6 +71,7 @@ const en: ListenWords = {
   },
   cast: { title: 'Play on another device', short: 'Cast', on: 'Playing on another device', stop: 'Stop there and go on here', failed: 'The device did not answer. The sound goes on here.' },
   history: 'What was that song?',
+  podcasts: 'Podcasts',
   about: { title: 'About the station', links: 'Follow us', contact: 'Get in touch', email: 'E-mail', phone: 'Telephone', whatsapp: 'WhatsApp', credit: 'Runs on Athir' },
   install: {
     title: 'The station as an app',
@@ -90,7 +92,7 @@ const ar: ListenWords = {
     best: 'الأفضل',
     middle: 'جيدة',
     saver: 'توفير البيانات',
-    says: (kbps, megabytes) => `${kbps} كيلوبت/ث · نحو ${megabytes} ميجابايت في الساعة`,
+    says: (kbps, megabytes) => `${kbps} كيلوبت/ث · نحو ${megabytes} ميغابايت في الساعة`,
   },
   sleep: {
     title: 'مؤقت النوم',
@@ -114,6 +116,7 @@ const ar: ListenWords = {
   },
   cast: { title: 'التشغيل على جهاز آخر', short: 'جهاز آخر', on: 'الصوت على جهاز آخر', stop: 'إيقافه هناك والمتابعة هنا', failed: 'لم يستجب الجهاز. الصوت مستمر هنا.' },
   history: 'ما اسم تلك الأغنية؟',
+  podcasts: 'البودكاست',
   about: { title: 'عن المحطة', links: 'تابعنا', contact: 'تواصل معنا', email: 'البريد الإلكتروني', phone: 'الهاتف', whatsapp: 'واتساب', credit: 'تعمل بنظام أثير' },
   install: {
     title: 'تطبيق المحطة',

@@ -84,7 +84,7 @@ export const arProgramme: ProgrammeWords = {
     title: 'المزاج',
     say: 'يعدّل المزاج مزيجك إلى أن تلغيه.',
     none: 'بلا مزاج',
-    names: { chill: 'هادئ', romantic: 'رومانسي', tarab: 'طرب', party: 'حفلة', energy: 'حماس', focus: 'تركيز' },
+    names: { chill: 'هدوء', romantic: 'رومانسية', tarab: 'طرب', party: 'احتفال', energy: 'حماس', focus: 'تركيز' },
     on: (mood) => `المزاج: ${mood}.`,
     off: 'أُلغي المزاج.',
   },

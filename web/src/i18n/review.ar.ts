@@ -17,7 +17,7 @@ export const arReview: ReviewWords = {
     none: 'لا شيء هنا.',
     search: 'لا مشاركات مطابقة.',
   },
-  filters: { waiting: 'في الانتظار', candidates: 'للتصويت', held: 'معلّقة', reported: 'عليها بلاغات', appeals: 'تظلّمات', failed: 'تعثّرت', refused: 'رُفضت آليًّا', all: 'الكل' },
+  filters: { waiting: 'في الانتظار', candidates: 'للتصويت', held: 'معلّقة', reported: 'عليها بلاغات', appeals: 'تظلّمات', failed: 'تعثّرت', refused: 'رُفضت آليًا', all: 'الكل' },
   votedOn: 'يصوّت عليها المستمعون، وتُقبل متى نالت الأصوات. وأي قرار منك يُخرجها من التصويت.',
   votes: (has, needed) => `الأصوات: ${has} من ${needed}`,
   filtersLabel: 'أي المشاركات',
@@ -104,7 +104,7 @@ export const arReview: ReviewWords = {
   },
   facts: {
     title: 'بياناتها',
-    loudness: 'علو الصوت',
+    loudness: 'مستوى الصوت',
     fromTo: (from, to) => `${from} ← ${to}`,
     gain: (gain) => `بزيادة ${gain}`,
     peak: 'الذروة الحقيقية',
@@ -132,7 +132,7 @@ export const arReview: ReviewWords = {
   notes: {
     video_sound_only: 'أُرسلت فيديو، وأُخذ صوته فقط.',
     clipping: 'بعض ذراها مقصوص قبل إرسالها.',
-    quiet: 'خافتة جدًّا كما أُرسلت، وربما علا معها الضجيج.',
+    quiet: 'خافتة جدًا كما أُرسلت، وربما علا معها الضجيج.',
     mono: 'الصوت أحادي.',
     speech: 'معظمها كلام، والمطلوب موسيقى.',
     music: 'معظمها موسيقى، والمطلوب كلام.',

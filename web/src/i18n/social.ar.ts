@@ -25,7 +25,7 @@ export const arSocial: SocialWords = {
   play: (title) => `شغّل ${title}`,
   pause: (title) => `أوقف ${title} مؤقتًا`,
   seek: 'الموضع في المقطع',
-  unplayable: 'يتعذر تشغيل هذا المقطع الآن.',
+  unplayable: 'يتعذّر تشغيل هذا المقطع الآن.',
   playing: 'يُشغَّل الآن',
   by: (name) => `أرسلها ${name}`,
   feed: {

@@ -7,13 +7,7 @@ import type { Reason } from './post';
 export function lengthOf(seconds: number, language: Language): string {
   const minutes = seconds >= 60 && seconds % 60 === 0;
   const unit = minutes ? 'minute' : 'second';
-  return new Intl.NumberFormat(locale[language], { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 }).format(minutes ? seconds / 60 : seconds);
-}
-
-/** A size in words: 3.2 MB, 640 kB. */
-export function sizeOf(bytes: number, language: Language): string {
-  const [n, unit] = bytes >= 1e6 ? [bytes / 1e6, 'megabyte'] : [bytes / 1e3, 'kilobyte'];
-  return new Intl.NumberFormat(locale[language], { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: n < 10 ? 1 : 0 }).format(n);
+  return new Intl.NumberFormat(locale[language], { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 }).format(minutes ? seconds / 60 : seconds).replace(/ثوان$/, 'ثوانٍ'); // CLDR leaves the tanwin out
 }
 
 /** A figure to two places. */

@@ -1,6 +1,6 @@
 import { plural, type Forms } from '../../i18n/choose';
 import type { ProductionWords } from '../../i18n/production.en';
-import { count, locale, type Language } from '../../text/format';
+import { count, type Language } from '../../text/format';
 import type { BulletinMade, Count, Health, ImagingMade, Job, Plan, Restored, Run, Scrubbed } from './answers';
 
 /** Whether nothing more will happen to a job. */
@@ -44,15 +44,6 @@ export function healthOf(source: Health): 'unavailable' | 'failing' | 'well' | '
   if (source.unavailable) return 'unavailable';
   if (source.lastError) return 'failing';
   return source.lastOk > 0 ? 'well' : 'unused';
-}
-
-/** A size in the unit that fits: 64 GB. */
-export function bytes(size: number, language: Language): string {
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
-  let [n, at] = [size, 0];
-  for (; n >= 1000 && at < units.length - 1; at++) n /= 1000;
-  const options: Intl.NumberFormatOptions = { style: 'unit', unit: units[at] ?? 'byte', unitDisplay: 'short', maximumFractionDigits: n < 10 && at > 0 ? 1 : 0 };
-  return new Intl.NumberFormat(locale[language], options).format(n);
 }
 
 type Said = readonly [label: string, n: number];
