@@ -24,7 +24,7 @@ self.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.mode !== 'navigate' || request.method !== 'GET' || origin !== self.location.origin) return;
-  if (/^\/(api|hls|stream|chat\/media|socket\.io)(\/|$)/.test(pathname)) return; // what is downloaded is no page
+  if (/^\/(api|hls|stream|chat\/media|socket\.io)(\/|$)|^\/podcasts\/.+\.[a-z0-9]+$/.test(pathname)) return; // what is downloaded is no page
   event.respondWith(page(event));
 });
 
@@ -108,12 +108,16 @@ self.addEventListener('notificationclick', (event) => {
   event.waitUntil(show(event.notification.data?.url));
 });
 
-/** An open page of the address comes forward, else any of ours goes there, else a new one opens. */
+/** An open page of the same address comes forward, else a new one opens: none that is listened to is sent elsewhere. */
 async function show(wanted) {
   const url = new URL(wanted || '/', self.location.origin);
   if (url.origin !== self.location.origin) url.href = `${self.location.origin}/`;
+  const shown = (address) => {
+    const { pathname, search, hash } = new URL(address);
+    return pathname + search + (url.hash && hash);
+  };
   const pages = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  const same = pages.find((page) => new URL(page.url).pathname === url.pathname);
+  const same = pages.find((page) => shown(page.url) === shown(url.href));
   if (same) return same.focus();
   return self.clients.openWindow(url.href);
 }
