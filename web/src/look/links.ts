@@ -1,4 +1,5 @@
 import type { Face } from '../station/face';
+import { latinDigits } from '../text/format';
 
 /** Drawn as a line in a 24 square: what a link leads to, by its host. */
 const paths = {
@@ -54,7 +55,7 @@ export const isLink = (url: string): boolean => webAddress(url) !== null || /^(m
 
 /** The digits of a telephone number as tel: and wa.me write them. */
 export function dialled(number: string): string {
-  const western = number.replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660)).replace(/[۰-۹]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0));
+  const western = latinDigits(number);
   const digits = western.replace(/\D/g, '');
   return digits && /^\s*(\+|00)/.test(western) ? `+${digits.replace(/^00/, '')}` : digits;
 }

@@ -11,6 +11,11 @@ export function inDigits(text: string, language: Language): string {
   return language === 'en' ? text : text.replace(/\d/g, (d) => digits.ar.charAt(Number(d)));
 }
 
+/** A text that was typed, with its Arabic and Persian digits as Latin ones. */
+export function latinDigits(text: string): string {
+  return text.replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660)).replace(/[۰-۹]/g, (digit) => String(digit.charCodeAt(0) - 0x6f0));
+}
+
 /** 1234567 as 1,234,567 or ١٬٢٣٤٬٥٦٧. */
 export function count(n: number, language: Language): string {
   return new Intl.NumberFormat(locale[language]).format(n);

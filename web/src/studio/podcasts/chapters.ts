@@ -1,4 +1,4 @@
-import { inDigits, type Language } from '../../text/format';
+import { inDigits, latinDigits, type Language } from '../../text/format';
 import type { Chapter } from './answers';
 
 /** A chapter as it is edited: its time as it is typed. */
@@ -10,11 +10,9 @@ export interface Row {
   artist: string;
 }
 
-const latin = (text: string): string => text.replace(/[٠-٩]/g, (d) => String(d.charCodeAt(0) - 0x660)).replace(/[۰-۹]/g, (d) => String(d.charCodeAt(0) - 0x6f0));
-
 /** A time as it is typed, 1:02:03, 62:03, 90 or ٢:٠٥, in milliseconds; null: it is no time. */
 export function msOf(text: string): number | null {
-  const found = /^(?:(?:(\d{1,3}):)?(\d{1,4}):)?(\d{1,6})(?:[.,٫](\d{1,3}))?$/.exec(latin(text.trim()).replaceAll('：', ':'));
+  const found = /^(?:(?:(\d{1,3}):)?(\d{1,4}):)?(\d{1,6})(?:[.,٫](\d{1,3}))?$/.exec(latinDigits(text.trim()).replaceAll('：', ':'));
   if (!found) return null;
   const [, h, m, s = '0', rest = ''] = found;
   const [minutes, seconds] = [Number(m ?? 0), Number(s)];
