@@ -106,12 +106,13 @@ func (f *Feed) Arrived() time.Time {
 	return f.arrived
 }
 
-func (f *Feed) take() (frames [][]byte, fresh bool) {
+// take returns what waits to be sent, and what there is of the frame after it.
+func (f *Feed) take() (frames [][]byte, rest []byte, fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	frames, fresh = f.queue, f.fresh
 	f.queue, f.fresh = nil, false
-	return frames, fresh
+	return frames, f.cut.rest, fresh
 }
 
 func (f *Feed) waiting() bool {
@@ -182,7 +183,7 @@ func (f *Feed) feed(ctx context.Context) (err error) {
 		case <-tick.C:
 		}
 		now := time.Now()
-		frames, fresh := f.take()
+		frames, _, fresh := f.take()
 		if fresh {
 			f.pace.begins()
 		}
@@ -254,9 +255,9 @@ func (f *Feed) Leave(h Handover) error {
 		return fmt.Errorf("leave the connection of %s: %w", f.opt.Name, err)
 	}
 	now := time.Now()
-	frames, _ := f.take()
+	frames, rest, _ := f.take()
 	h.Leave(f.estate(), file)
-	return h.Write(f.estate(), left{Mount: f.opt.Mount, At: now, Lacking: f.pace.lacking(now), Queue: frames, Rest: f.cut.rest})
+	return h.Write(f.estate(), left{Mount: f.opt.Mount, At: now, Lacking: f.pace.lacking(now), Queue: frames, Rest: rest})
 }
 
 // Inherit takes what the feed of the program before left. Call it before the encoder is read.

@@ -310,12 +310,18 @@ func TestAMountGoesOnUnderAnotherProgram(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	m := beside[0]
-	var now atomic.Pointer[mounts.Feed]
-	now.Store(h.feed(m))
+	var (
+		reading sync.Mutex // held while one program reads the encoder, and while none does
+		feed    = h.feed(m)
+	)
 	spec := mounts.Encoder(m, h.url("main"), "main.mp3", nil)
-	spec.Stdout = writer(func(b []byte) (int, error) { return now.Load().Write(b) })
+	spec.Stdout = writer(func(b []byte) (int, error) {
+		reading.Lock()
+		defer reading.Unlock()
+		return feed.Write(b)
+	})
 	testkit.Supervised(t, spec)
-	stop := testkit.Background(t, now.Load().Run)
+	stop := testkit.Background(t, feed.Run)
 	started := func() string {
 		status, err := icecast.ReadStatus(t.Context(), h.client, h.ice)
 		s, fed := status.Source("main.mp3")
@@ -332,13 +338,15 @@ func TestAMountGoesOnUnderAnotherProgram(t *testing.T) {
 	old := testkit.NewHandover(t)
 	old.Order()
 	next := h.feed(m)
-	if err := now.Load().Leave(old); err != nil {
+	reading.Lock()
+	if err := feed.Leave(old); err != nil {
 		t.Fatal(err)
 	}
 	taken := old.Next()
 	next.Inherit(taken)
 	taken.Settle()
-	now.Store(next)
+	feed = next
+	reading.Unlock()
 	stop = testkit.Background(t, next.Run)
 	all := h.more(p, m, 4)
 	if codec, mean := decode(t, all[len(all)-3*m.Kbps*1000/8:]); mean < -30 || started() != before {
