@@ -1,4 +1,4 @@
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -263,13 +263,14 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** A UDP wire between the page and the peer that answers it. */
+/**
+ * A UDP wire between the page and the peer that answers it. Each of the page's ports has a port of its own on the far
+ * side, as behind a NAT: what the peer sends goes back to the port that it answers, however long it was under way.
+ */
 class Wire {
   cut: boolean;
   readonly #near: Socket = createSocket('udp4');
-  readonly #far: Socket = createSocket('udp4');
-  /** The page's port that was heard last; after a restart it may be another one. */
-  #page: { port: number; address: string } | null = null;
+  readonly #far = new Map<string, Socket>();
   #closed = false;
 
   constructor(address: string, port: number, cut: boolean, { delayMs, loseEvery }: Whip['weather']) {
@@ -281,26 +282,31 @@ class Wire {
       setTimeout(() => !this.#closed && send(), delayMs);
     };
     this.#near.on('message', (packet, from) => {
-      this.#page = from;
       if (loseEvery && ++sent % loseEvery === 0) return;
-      pass(() => this.#far.send(packet, port, address));
+      const far = this.#farOf(from, (answer) => pass(() => this.#near.send(answer, from.port, from.address)));
+      pass(() => far.send(packet, port, address));
     });
-    this.#far.on('message', (packet) => {
-      const page = this.#page;
-      if (page) pass(() => this.#near.send(packet, page.port, page.address));
-    });
+  }
+
+  #farOf({ address, port }: RemoteInfo, toPage: (packet: Buffer) => void): Socket {
+    const key = `${address}:${port}`;
+    let far = this.#far.get(key);
+    if (!far) {
+      far = createSocket('udp4').on('message', toPage);
+      this.#far.set(key, far);
+    }
+    return far;
   }
 
   async open(): Promise<number> {
     await new Promise<void>((done) => this.#near.bind(0, '127.0.0.1', done));
-    await new Promise<void>((done) => this.#far.bind(0, done));
     return this.#near.address().port;
   }
 
   close(): void {
     this.#closed = true;
     this.#near.close();
-    this.#far.close();
+    for (const far of this.#far.values()) far.close();
   }
 }
 
