@@ -46,7 +46,7 @@ export interface Episode {
   cover: string;
   explicit: boolean;
   /** Of lists: empty. */
-  chapters: Chapter[];
+  chapters: readonly Chapter[];
   /** What is said, word by word; of lists: empty. */
   text: string;
 }

@@ -1,5 +1,9 @@
 /** What the station says of its podcasts, as its operators get it; times are epoch milliseconds. */
 
+import type { Chapter, Episode } from '../../podcasts/answers';
+
+export type { Chapter };
+
 export const kinds = ['live', 'bulletins', 'posts', 'library'] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -59,31 +63,7 @@ export interface OwnShow {
 export const states = ['making', 'failed', 'held', 'published', 'hidden', 'removed'] as const;
 export type State = (typeof states)[number];
 
-export interface Chapter {
-  startMs: number;
-  title: string;
-  artist: string;
-}
-
-export interface OwnEpisode {
-  id: string;
-  show: string;
-  number: number;
-  title: string;
-  summary: string;
-  artist: string;
-  creator: string;
-  publishedAt: number;
-  beganAt: number;
-  durationMs: number;
-  bytes: number;
-  audio: string;
-  page: string;
-  cover: string;
-  explicit: boolean;
-  /** Empty in lists. */
-  chapters: readonly Chapter[];
-  text: string;
+export interface OwnEpisode extends Episode {
   state: State;
   problem: string;
   /** Empty: there are no words for it. */

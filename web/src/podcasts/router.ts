@@ -1,0 +1,4 @@
+import { Router } from '../look/router.svelte';
+import { addressOf, isOurs, routeOf, type Route } from './route';
+
+export const router = new Router<Route>({ routeOf, addressOf, isOurs });
