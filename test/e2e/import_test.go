@@ -62,7 +62,7 @@ func TestAnImportedLibreTimeIsHeard(t *testing.T) {
 	songs := []int{1, 2, 4, 1000, 5000}
 	for i, id := range songs {
 		artist, title := importedNames(firstImported + i)
-		l.Record(id, artist, title, 61, importedSong(t, firstImported+i))
+		l.Record(id, artist, title, "wav", 61, importedSong(t, firstImported+i))
 		at := filepath.Join(media, l.Path(id))
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			t.Fatal(err)
@@ -149,6 +149,17 @@ func (s *station) comesOver(t *testing.T, air *ear, tracks int, from ...string) 
 	for _, reason := range slices.SortedFunc(maps.Keys(why), func(a, b string) int { return cmp.Compare(why[b], why[a]) }) {
 		t.Logf("NOT %d × %s", why[reason], reason)
 	}
+	s.playsImported()
+	t.Logf("HEARD %s after the import began", air.hears(s, firstImported, before).Round(100*time.Millisecond))
+	if again := brings(); again.Copied != 0 || again.There != report.Copied {
+		t.Errorf("once more: %+v", again)
+	}
+	return report
+}
+
+// playsImported puts the first song that comes over on the air, once it is fit to air.
+func (s *station) playsImported() {
+	s.t.Helper()
 	s.eventually("one of its songs is played", func() bool {
 		_, text := s.operate("GET", shelfAt+"?"+url.Values{"q": {fmt.Sprint("tone ", firstImported)}, "state": {"airs"}}.Encode(), "")
 		var found struct {
@@ -160,11 +171,6 @@ func (s *station) comesOver(t *testing.T, air *ear, tracks int, from ...string) 
 		code, _ := s.operate("POST", "/api/station/play", fmt.Sprintf(`{"category":%q,"file":%q}`, found.Tracks[0].Category, found.Tracks[0].Path))
 		return code == http.StatusOK
 	})
-	t.Logf("HEARD %s after the import began", air.hears(s, firstImported, before).Round(100*time.Millisecond))
-	if again := brings(); again.Copied != 0 || again.There != report.Copied {
-		t.Errorf("once more: %+v", again)
-	}
-	return report
 }
 
 // imported is a playlist as the station lists it.

@@ -117,17 +117,17 @@ func (l *Libre) row(id int) []any {
 	return nil
 }
 
-// Record gives a track a sound of its own, in a WAV file of so many seconds.
-func (l *Libre) Record(id int, artist, title string, seconds int, wav []byte) {
-	path, format, length := fmt.Sprintf("imported/1/%s/%s.wav", artist, title), "wav", fmt.Sprintf("00:%02d:%02d", seconds/60, seconds%60)
+// Record gives a track a sound of its own, in a file of a format, as "wav", of so many seconds.
+func (l *Libre) Record(id int, artist, title, format string, seconds int, sound []byte) {
+	path, length := fmt.Sprintf("imported/1/%s/%s.%s", artist, title, format), fmt.Sprintf("00:%02d:%02d", seconds/60, seconds%60)
 	row := l.row(id)
 	for i, c := range strings.Split(libreFileColumns, ", ") {
 		name, _, _ := strings.Cut(c, " ")
-		if v, ok := map[string]any{"filepath": path, "format": format, "mime": "audio/wav", "artist_name": artist, "track_title": title, "length": length, "cuein": "00:00:00", "cueout": length, "filesize": len(wav), "replay_gain": 0}[name]; ok {
+		if v, ok := map[string]any{"filepath": path, "format": format, "mime": "audio/" + format, "artist_name": artist, "track_title": title, "length": length, "cuein": "00:00:00", "cueout": length, "filesize": len(sound), "replay_gain": 0}[name]; ok {
 			row[i] = v
 		}
 	}
-	l.Files[id] = wav
+	l.Files[id] = sound
 }
 
 // contents fills the playlists: 1 has tracks, a block of fixed tracks, one that is made anew and a
