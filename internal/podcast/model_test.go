@@ -34,7 +34,12 @@ type model struct {
 // taken back is gone, bounds hold, listeners see what is published in order, and files and rows are
 // the same.
 func TestAnyOrderOfDeedsKeepsTheShelves(t *testing.T) {
-	for _, seed := range []uint64{0, 1, rand.Uint64()} {
+	orders(t, 0, 1, 2)
+}
+
+// orders does sixty deeds for each seed.
+func orders(t *testing.T, seeds ...uint64) {
+	for _, seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			m := &model{
 				rig: newRig(t, func(o *Options) { o.MostBytes = 12_000 }), chance: rand.New(rand.NewPCG(seed, 1)), numbers: map[string]map[string]int{}, guids: map[string]string{},
@@ -307,7 +312,7 @@ func (m *model) settled(t *testing.T) {
 			if e.File != "" && err == nil {
 				named = append(named, e.File)
 			}
-			if e.State == Making && s.Removed == 0 {
+			if e.State == Making && s.Removed == 0 && !e.Withheld {
 				t.Errorf("%s still waits", e.Source.Key)
 			}
 			if e.State == Removed && now.UnixMilli()-e.Removed >= undoFor.Milliseconds() {
