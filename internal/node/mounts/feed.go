@@ -106,13 +106,12 @@ func (f *Feed) Arrived() time.Time {
 	return f.arrived
 }
 
-// take returns what waits to be sent, and what there is of the frame after it.
-func (f *Feed) take() (frames [][]byte, rest []byte, fresh bool) {
+func (f *Feed) take() (frames [][]byte, fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	frames, fresh = f.queue, f.fresh
 	f.queue, f.fresh = nil, false
-	return frames, f.cut.rest, fresh
+	return frames, fresh
 }
 
 func (f *Feed) waiting() bool {
@@ -183,7 +182,7 @@ func (f *Feed) feed(ctx context.Context) (err error) {
 		case <-tick.C:
 		}
 		now := time.Now()
-		frames, _, fresh := f.take()
+		frames, fresh := f.take()
 		if fresh {
 			f.pace.begins()
 		}
@@ -255,9 +254,9 @@ func (f *Feed) Leave(h Handover) error {
 		return fmt.Errorf("leave the connection of %s: %w", f.opt.Name, err)
 	}
 	now := time.Now()
-	frames, rest, _ := f.take()
+	frames, _ := f.take()
 	h.Leave(f.estate(), file)
-	return h.Write(f.estate(), left{Mount: f.opt.Mount, At: now, Lacking: f.pace.lacking(now), Queue: frames, Rest: rest})
+	return h.Write(f.estate(), left{Mount: f.opt.Mount, At: now, Lacking: f.pace.lacking(now), Queue: frames, Rest: f.cut.rest})
 }
 
 // Inherit takes what the feed of the program before left. Call it before the encoder is read.

@@ -338,15 +338,17 @@ func TestAMountGoesOnUnderAnotherProgram(t *testing.T) {
 	old := testkit.NewHandover(t)
 	old.Order()
 	next := h.feed(m)
-	reading.Lock()
-	if err := feed.Leave(old); err != nil {
-		t.Fatal(err)
-	}
-	taken := old.Next()
-	next.Inherit(taken)
-	taken.Settle()
-	feed = next
-	reading.Unlock()
+	func() {
+		reading.Lock()
+		defer reading.Unlock() // the encoder ends only where it can write
+		if err := feed.Leave(old); err != nil {
+			t.Fatal(err)
+		}
+		taken := old.Next()
+		next.Inherit(taken)
+		taken.Settle()
+		feed = next
+	}()
 	stop = testkit.Background(t, next.Run)
 	all := h.more(p, m, 4)
 	if codec, mean := decode(t, all[len(all)-3*m.Kbps*1000/8:]); mean < -30 || started() != before {
