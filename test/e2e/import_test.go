@@ -62,19 +62,9 @@ func TestAnImportedLibreTimeIsHeard(t *testing.T) {
 	songs := []int{1, 2, 4, 1000, 5000}
 	for i, id := range songs {
 		artist, title := importedNames(firstImported + i)
-		l.Record(id, artist, title, "wav", 61, importedSong(t, firstImported+i))
-		at := filepath.Join(media, l.Path(id))
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, l.Files[id], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		recordLibre(t, l, media, id, artist, title, "wav", importedSong(t, firstImported+i))
 	}
-	dump := filepath.Join(t.TempDir(), "libretime.sql")
-	if err := os.WriteFile(dump, l.Dump(importtest.LibreCopy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dump := libreDump(t, l)
 	report := s.comesOver(t, air, 5000, "libretime", dump, "--media", media)
 	if report.Copied != len(songs) || len(report.Invited) != 3 {
 		t.Errorf("%+v", report)
@@ -82,6 +72,29 @@ func TestAnImportedLibreTimeIsHeard(t *testing.T) {
 	if !slices.ContainsFunc(s.playlists(), func(p imported) bool { return p.Name == "صباح الخير" && p.Tracks > 0 }) {
 		t.Errorf("its playlists: %+v", s.playlists())
 	}
+}
+
+// recordLibre gives a track of LibreTime a sound, in its folder of files.
+func recordLibre(t *testing.T, l *importtest.Libre, media string, id int, artist, title, format string, sound []byte) {
+	t.Helper()
+	l.Record(id, artist, title, format, 61, sound)
+	at := filepath.Join(media, l.Path(id))
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, sound, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	delete(l.Files, id) // thousands are gigabytes
+}
+
+func libreDump(t *testing.T, l *importtest.Libre) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "libretime.sql")
+	if err := os.WriteFile(file, l.Dump(importtest.LibreCopy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // firstImported is the tone of the first song that comes over, which is played.
